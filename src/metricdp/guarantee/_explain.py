@@ -1,0 +1,122 @@
+"""Guarantees in words, and the epsilon that a wish asks for."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from metricdp import units
+from metricdp.errors import InvalidParameterError
+from metricdp.exact import Number, positive, round_down
+from metricdp.spaces import WGS84_STRETCH, Geographic, Product
+
+if TYPE_CHECKING:
+    from metricdp.guarantee._guarantee import Guarantee
+
+ODDS = (1.2, math.e, 20.0)
+"""Changes of an observer's odds for which `explain` names the distance."""
+
+DELTA = Fraction(1, 10**6)
+"""Probability left out where a concentrated promise is put into words."""
+
+
+def epsilon_for(*, loss: Number | None = None, radius: Number, odds: Number | None = None) -> float:
+    """The epsilon (per unit of distance) that allows a total loss at a radius, rounded down.
+
+    Args:
+        loss: the largest total loss epsilon·d, a natural logarithm: log(2) lets odds double.
+        odds: instead of `loss`, the largest factor by which an observer's odds may change, above 1.
+        radius: the distance at which that loss is reached.
+
+    Examples:
+        >>> epsilon_for(loss=2, radius=1000)
+        0.002
+    """
+    if (loss is None) == (odds is None):
+        raise InvalidParameterError("Not exactly one of loss and odds was given.", "One of them.", "Pass loss= or odds=.")
+    reach = positive(radius, "radius")
+    if loss is not None:
+        return round_down(positive(loss, "loss") / reach)
+    factor = positive(odds, "odds")  # type: ignore[arg-type]
+    if factor <= 1:
+        raise InvalidParameterError("The odds may not change at all.", "odds > 1.", "Choose a factor such as 2.")
+    return round_down(Fraction(math.nextafter(math.log(round_down(factor)), 0)) / reach)
+
+
+def explain(g: Guarantee) -> str:
+    """The promise, its meaning at three distances, and its limits."""
+    lines = [f"Promised: {g.summary()}, over {g.space.describe()}."]
+    lines.append(_meaning(g))
+    if g.kind == "pure":
+        lines.append("For any two records d apart, no output is more than e^(epsilon·d) times likelier for one of them.")
+    elif g.kind == "concentrated":
+        lines.append("The Rényi divergence of order alpha between the outputs of records d apart is <= alpha·rho·d².")
+    else:
+        lines.append("The loss is bounded except with probability delta.")
+    lines.append(
+        "Not promised: that records far apart look alike; that releases do not add up (each further release of the "
+        "same record adds its loss); anything about columns, times or counts released beside it."
+    )
+    inner = g.space.space if isinstance(g.space, Product) else g.space
+    if isinstance(inner, Geographic):
+        lines.append(
+            f"Distances are great circles on a sphere; on the WGS84 ellipsoid the loss per {g.unit} is at most "
+            f"{WGS84_STRETCH} times the stated one."
+        )
+    if g.assumptions:
+        lines.append("Rests on: " + "; ".join(g.assumptions) + ".")
+    if g.proof:
+        lines.append(f"Proof: proofs/{g.proof}.md; status: {g.status}.")
+    else:
+        lines.append(f"Status: {g.status}.")
+    return "\n".join(lines)
+
+
+def _meaning(g: Guarantee) -> str:
+    """ "within 18.2 m an observer's odds can change at most 1.2-fold; within 100 m 2.7-fold"."""
+    if g.kind in ("pure", "approximate"):
+        epsilon = g.exact_epsilon or Fraction(0)
+        if epsilon == 0:
+            return "An observer's odds do not change at all, except with probability delta."
+        reach = [(math.log(odds) / float(epsilon), odds) for odds in ODDS]
+        limit = g.radius
+        if limit is not None:
+            reach = [(d, odds) for d, odds in reach if d <= limit] or [(limit, math.exp(min(700.0, float(epsilon) * limit)))]
+        exception = f", except with probability {g.delta:g}" if g.kind == "approximate" else ""
+    elif g.kind == "concentrated":
+        reach = [(_distance_for(g, math.log(odds)), odds) for odds in ODDS]
+        exception = f", except with probability {float(DELTA):g}"
+    else:
+        return "Several kinds of loss are composed: epsilon_at(d, delta) gives the loss at a distance."
+    first, *rest = reach
+    text = f"within {length(first[0], g.unit)} an observer's odds can change at most {first[1]:.1f}-fold"
+    for d, odds in rest:
+        text += f"; within {length(d, g.unit)} {odds:.1f}-fold"
+    return text[0].upper() + text[1:] + exception + "."
+
+
+def _distance_for(g: Guarantee, loss: float) -> float:
+    """The distance (rounded down, 3 digits) at which the loss except with probability DELTA reaches `loss`."""
+    rho = float(g.exact_rho or 0)
+    high = math.sqrt(loss / rho)
+    low = 0.0
+    for _ in range(12):
+        middle = (low + high) / 2
+        if g.epsilon_at(middle, DELTA) <= loss:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def length(value: float, unit: str) -> str:
+    """A distance for people, rounded down to three digits; metres beyond 1000 become kilometres."""
+    if units.known(unit):
+        metres = value * float(units.METRES[unit])
+        unit, value = ("km", metres / 1000) if metres >= 1000 else ("m", metres) if metres >= 1 else (unit, value)
+    if value <= 0:
+        return f"0 {unit}".rstrip()
+    digits = max(0, 2 - math.floor(math.log10(value)))
+    scale = 10.0**digits
+    return f"{math.floor(value * scale) / scale:g} {unit}".rstrip()

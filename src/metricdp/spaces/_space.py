@@ -1,0 +1,120 @@
+"""The role of a space, and the checks that records share."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metricdp.errors import IncompatibleError, InvalidParameterError, OutOfSpaceError
+
+Floats = NDArray[np.float64]
+
+
+@runtime_checkable
+class Space(Protocol):
+    """A domain with its distance and the unit of that distance.
+
+    Laws, checked for every space by the conformance tests: `distance` is symmetric, zero between equal records only,
+    and obeys the triangle inequality; two spaces are equal when their content is equal; a space pickles.
+    """
+
+    @property
+    def unit(self) -> str:
+        """Name of the unit of distance; empty where there is none."""
+        ...
+
+    @property
+    def diameter(self) -> float:
+        """The largest distance, `inf` where there is none."""
+        ...
+
+    def distance(self, x: Any, y: Any) -> Any:
+        """Distances between records, or between the rows of two batches (NumPy broadcasting)."""
+        ...
+
+    def contains(self, x: Any) -> Any:
+        """Whether each record lies in the space; never raises for a value."""
+        ...
+
+    def describe(self) -> str:
+        """One line for people."""
+        ...
+
+    def identity(self) -> dict[str, Any]:
+        """What makes the space equal to another, as plain JSON values; public parameters and hashes only."""
+        ...
+
+    def with_unit(self, unit: str) -> Self:
+        """The same space with distances in another unit."""
+        ...
+
+
+def check_unit(unit: object) -> None:
+    """Refuse a unit that is not a short printable string."""
+    if not isinstance(unit, str) or len(unit) > 40 or not unit.isprintable():
+        raise InvalidParameterError(
+            "The unit is not a short name.", 'A string such as "m", "km" or "embedding L2" is accepted.', "Pass one."
+        )
+
+
+def as_rows(x: ArrayLike, width: int, what: str) -> Floats:
+    """Records as a float64 array whose last axis has `width` entries; NaN and infinity are refused by row position.
+
+    Accepts whatever NumPy can read as numbers, data frames included; text, booleans and complex numbers are refused.
+    """
+    try:
+        array = np.asarray(x)
+    except (ValueError, TypeError):
+        array = np.asarray(None)
+    if array.dtype == object:
+        try:
+            array = np.asarray(array.tolist(), dtype=np.float64)
+        except (ValueError, TypeError, OverflowError):
+            array = np.asarray(None)
+    if array.dtype.kind not in "fiu":
+        raise IncompatibleError(
+            f"The {what} is not an array of numbers (dtype {array.dtype}).",
+            f"Numbers with {width} columns are accepted.",
+            "Convert the columns to float64 first.",
+        )
+    if array.ndim == 0 or array.shape[-1] != width:
+        raise OutOfSpaceError(
+            f"The {what} has shape {array.shape}.",
+            f"A record has {width} number{'s' * (width > 1)}; a batch has shape (n, {width}).",
+            "Check the columns, or choose the space for this many.",
+        )
+    rows = array.astype(np.float64, copy=False)
+    if array.dtype.kind in "iu" and array.size and not np.array_equal(rows.astype(array.dtype), array):
+        first = first_bad(rows.astype(array.dtype) == array)
+        raise OutOfSpaceError(
+            f"The {what} at row {first} is an integer that float64 cannot hold.",
+            "Integers up to 2**53 are accepted.",
+            "Rescale the column.",
+        )
+    finite = np.isfinite(rows)
+    if not finite.all():
+        raise OutOfSpaceError(
+            f"The {what} at row {first_bad(finite)} is not finite (NaN or infinity).",
+            "Finite numbers are accepted.",
+            "Drop or mend that row.",
+        )
+    return rows
+
+
+def first_bad(good: NDArray[np.bool_]) -> int:
+    """Position of the first row (all axes but the last, flattened) that has a False entry."""
+    per_row = good.reshape(-1, good.shape[-1]).all(axis=-1)
+    return int(np.argmin(per_row))
+
+
+def finite_rows(x: ArrayLike, width: int) -> NDArray[np.bool_]:
+    """For `contains`: True where a row is `width` finite numbers; a scalar False where the shape is wrong."""
+    try:
+        rows = np.asarray(x, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError):
+        return np.asarray(False)
+    if rows.ndim == 0 or rows.shape[-1] != width:
+        return np.asarray(False)
+    return np.asarray(np.isfinite(rows).all(axis=-1))
