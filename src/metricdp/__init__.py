@@ -47,7 +47,36 @@ _HOMES = {
 }
 _ROOMS = ("entropy", "errors", "guarantee", "ledger", "mechanisms", "plots", "receipts", "spaces", "testing")
 
-__all__ = sorted([*_HOMES, "__version__"])
+__all__ = [
+    "Discrete",
+    "Entropy",
+    "EntropyError",
+    "Euclidean",
+    "FileRefusedError",
+    "FiniteSpace",
+    "Gaussian",
+    "Geographic",
+    "Guarantee",
+    "Hamming",
+    "IncompatibleError",
+    "InvalidParameterError",
+    "KeyedEntropy",
+    "Laplace",
+    "Ledger",
+    "LossLimitExceeded",
+    "Mechanism",
+    "MetricDPError",
+    "MissingExtraError",
+    "NotAMetricError",
+    "OutOfSpaceError",
+    "Product",
+    "Space",
+    "SymmetricDifference",
+    "SystemEntropy",
+    "__version__",
+    "epsilon_for",
+    "metric_closure",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -126,5 +126,7 @@ def public(seed: int) -> np.random.Generator:
         seed: any non-negative integer; the same seed gives the same choices.
     """
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-        raise InvalidParameterError("The public seed is not a whole number >= 0.", "0, 1, 2, … are accepted.", "Pass one.")
+        raise InvalidParameterError(
+            "The public seed is not a whole number >= 0.", "0, 1, 2, … are accepted.", "Pass one."
+        )
     return np.random.Generator(np.random.Philox(seed))

@@ -27,7 +27,7 @@ class MetricDPError(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        return f"{self.refused} {self.accepted} {self.remedy}"
+        return f"{self.refused} Accepted: {self.accepted} What to do: {self.remedy}"
 
 
 class InvalidParameterError(MetricDPError, ValueError):

@@ -17,7 +17,7 @@ Number = int | float | str | Decimal | Fraction
 """What a parameter may be written as."""
 
 
-def rational(value: Number, name: str) -> Fraction:
+def rational(value: object, name: str) -> Fraction:
     """The exact rational of the decimal that was written.
 
     A float stands for the shortest decimal that prints as it, so `rational(0.1, "epsilon") == Fraction(1, 10)`.
@@ -30,7 +30,7 @@ def rational(value: Number, name: str) -> Fraction:
         IncompatibleError: it is not a number.
         InvalidParameterError: it is NaN or infinite, or the string is no number.
     """
-    if isinstance(value, bool) or not isinstance(value, numbers.Number | str):
+    if isinstance(value, bool) or not isinstance(value, numbers.Real | Decimal | str):
         raise IncompatibleError(
             f"{name} is a {type(value).__name__}.",
             "A number is accepted: int, float, Decimal, Fraction, or a decimal string.",
@@ -39,7 +39,7 @@ def rational(value: Number, name: str) -> Fraction:
     try:
         if isinstance(value, str | Decimal | Fraction | int):
             return Fraction(value)
-        return Fraction(repr(float(value)))  # type: ignore[arg-type]
+        return Fraction(repr(float(value)))
     except (ValueError, OverflowError, ZeroDivisionError, InvalidOperation, TypeError):
         raise InvalidParameterError(
             f"{name} = {value!r} is not a finite number.",
@@ -48,7 +48,7 @@ def rational(value: Number, name: str) -> Fraction:
         ) from None
 
 
-def positive(value: Number, name: str) -> Fraction:
+def positive(value: object, name: str) -> Fraction:
     """`rational(value)`, refused unless it is greater than zero."""
     exact = rational(value, name)
     if exact <= 0:
@@ -60,7 +60,7 @@ def positive(value: Number, name: str) -> Fraction:
     return exact
 
 
-def non_negative(value: Number, name: str) -> Fraction:
+def non_negative(value: object, name: str) -> Fraction:
     """`rational(value)`, refused below zero."""
     exact = rational(value, name)
     if exact < 0:

@@ -54,7 +54,7 @@ def _delta(g: Guarantee, d: Fraction, eps: Decimal, method: Method) -> Decimal:
     pure_total = decimal(sum((e * n for e, n in g.parts), Fraction(0)) * d)
     if g.kind in ("pure", "approximate"):
         best = _curves.pure_delta(eps, _curves.WORK.add(offset, pure_total), extra)
-        if len(g.parts) == 1 and g.parts[0][1] == 1 or d == 0:
+        if (len(g.parts) == 1 and g.parts[0][1] == 1) or d == 0:
             return best
         if eps >= offset:
             spent = _curves.renyi_delta(_curves.WORK.subtract(eps, offset), Decimal(0), _pure(g, d))
@@ -139,7 +139,7 @@ def epsilon_per_unit(
         if part is not None and delta < part.delta:
             raise _nothing(delta)
         exact = g.exact_epsilon
-        assert exact is not None  # noqa: S101  (kind is pure or approximate)
+        assert exact is not None
         return exact, part.radius if part else None
     limit = radius
     if limit is None:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from itertools import pairwise
 
 from scipy.optimize import brentq, minimize_scalar
 
@@ -105,7 +106,7 @@ def _pi(work: Context) -> Decimal:
 
 
 def renyi_delta(eps: Decimal, r: Decimal, pure: Pure) -> Decimal:
-    """inf over alpha of e^((alpha-1)(C(alpha)-eps)) / (alpha-1) · (1-1/alpha)^alpha (Canonne, Kamath, Steinke)."""
+    """Inf over alpha of e^((alpha-1)(C(alpha)-eps)) / (alpha-1) · (1-1/alpha)^alpha (Canonne, Kamath, Steinke)."""
 
     def slope(alpha: float) -> float:
         inner = _curve_slope(alpha, float(r), pure)
@@ -136,7 +137,7 @@ def renyi_epsilon(delta: Decimal, r: Decimal, pure: Pure) -> Decimal:
     edges = [-30.0, *sorted(math.log(a - 1) for a in _breaks(pure) if a > 1.0000001), 80.0]
     best = math.inf
     at = 0.0
-    for left, right in zip(edges, edges[1:], strict=False):
+    for left, right in pairwise(edges):
         steps = [left + (right - left) * k / 64 for k in range(65)]
         k = min(range(65), key=lambda k: value(steps[k]))
         low, high = steps[max(0, k - 1)], steps[min(64, k + 1)]
@@ -219,7 +220,7 @@ def _stationary(slope: Callable[[float], float], pure: Pure) -> list[float]:
     smallest, largest = 1 + 1e-12, 1e30
     edges = [smallest, *(b for b in _breaks(pure) if smallest < b < largest), largest]
     found = list(edges)
-    for left, right in zip(edges, edges[1:], strict=False):
+    for left, right in pairwise(edges):
         low, high = math.nextafter(left, math.inf), math.nextafter(right, 0)
         if low < high and slope(low) < 0 < slope(high):
             root = brentq(lambda t: slope(1 + math.exp(t)), math.log(low - 1), math.log(high - 1), xtol=1e-14)

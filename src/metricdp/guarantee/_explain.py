@@ -34,7 +34,9 @@ def epsilon_for(*, loss: Number | None = None, radius: Number, odds: Number | No
         0.002
     """
     if (loss is None) == (odds is None):
-        raise InvalidParameterError("Not exactly one of loss and odds was given.", "One of them.", "Pass loss= or odds=.")
+        raise InvalidParameterError(
+            "Not exactly one of loss and odds was given.", "One of them.", "Pass loss= or odds=."
+        )
     reach = positive(radius, "radius")
     if loss is not None:
         return round_down(positive(loss, "loss") / reach)
@@ -49,7 +51,9 @@ def explain(g: Guarantee) -> str:
     lines = [f"Promised: {g.summary()}, over {g.space.describe()}."]
     lines.append(_meaning(g))
     if g.kind == "pure":
-        lines.append("For any two records d apart, no output is more than e^(epsilon·d) times likelier for one of them.")
+        lines.append(
+            "For any two records d apart, no output is more than e^(epsilon·d) times likelier for one of them."
+        )
     elif g.kind == "concentrated":
         lines.append("The Rényi divergence of order alpha between the outputs of records d apart is <= alpha·rho·d².")
     else:
@@ -74,7 +78,7 @@ def explain(g: Guarantee) -> str:
 
 
 def _meaning(g: Guarantee) -> str:
-    """ "within 18.2 m an observer's odds can change at most 1.2-fold; within 100 m 2.7-fold"."""
+    """Such as: within 18.2 m an observer's odds can change at most 1.2-fold; within 100 m 2.7-fold."""
     if g.kind in ("pure", "approximate"):
         epsilon = g.exact_epsilon or Fraction(0)
         if epsilon == 0:
@@ -82,7 +86,9 @@ def _meaning(g: Guarantee) -> str:
         reach = [(math.log(odds) / float(epsilon), odds) for odds in ODDS]
         limit = g.radius
         if limit is not None:
-            reach = [(d, odds) for d, odds in reach if d <= limit] or [(limit, math.exp(min(700.0, float(epsilon) * limit)))]
+            reach = [(d, odds) for d, odds in reach if d <= limit] or [
+                (limit, math.exp(min(700.0, float(epsilon) * limit)))
+            ]
         exception = f", except with probability {g.delta:g}" if g.kind == "approximate" else ""
     elif g.kind == "concentrated":
         reach = [(_distance_for(g, math.log(odds)), odds) for odds in ODDS]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -86,7 +85,9 @@ class Guarantee:
             **about: status, assumptions, proof.
         """
         exact = positive(rho, "rho")
-        return cls(space, **({"gaussian_rho": exact} if gaussian else {"other_rho": exact}), **about)
+        if gaussian:
+            return cls(space, gaussian_rho=exact, **about)
+        return cls(space, other_rho=exact, **about)
 
     @classmethod
     def approximate(
@@ -342,8 +343,3 @@ def _add_approximate(a: Approximate | None, b: Approximate | None) -> Approximat
     if delta >= 1:
         raise InvalidParameterError("The deltas add up to 1 or more.", "A total below 1.", "Nothing is promised then.")
     return Approximate(a.epsilon + b.epsilon, delta, min(limits) if limits else None)
-
-
-def exact_decimal(value: Decimal) -> Fraction:
-    """A decimal as a rational."""
-    return Fraction(value)

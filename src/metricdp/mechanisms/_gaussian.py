@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from numpy.typing import ArrayLike
+from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import gammaincinv, ndtr
 
@@ -59,7 +60,9 @@ class Gaussian:
     _law: Law = field(init=False, repr=False, compare=False)
 
     def __init__(self, space: Euclidean | Geographic, rho: Number) -> None:
-        if not isinstance(space, Geographic) and not (isinstance(space, Euclidean) and (space.norm == 2 or space.dim == 1)):
+        if not isinstance(space, Geographic) and not (
+            isinstance(space, Euclidean) and (space.norm == 2 or space.dim == 1)
+        ):
             raise IncompatibleError(
                 f"There is no Gaussian noise for a {type(space).__name__}"
                 + (" with that norm." if isinstance(space, Euclidean) else "."),
@@ -84,7 +87,7 @@ class Gaussian:
     def guarantee(self) -> Guarantee:
         """Concentrated rho per squared unit of distance, for one release of one record."""
         about: dict[str, Any] = {"status": "proved", "assumptions": _mechanism.ASSUMPTIONS, "proof": "gaussian"}
-        return Guarantee.concentrated(self.rho, self.space, gaussian=isinstance(self.space, Euclidean), **about)
+        return Guarantee.concentrated(self.rho, self.space, gaussian=True, **about)
 
     @property
     def step(self) -> float:
@@ -97,6 +100,10 @@ class Gaussian:
             return _mechanism.release_positions(self.space, self._law, self._step, x, entropy)
         return _mechanism.release_vectors(self.space, self._law, self._step, x, entropy)
 
+    def check(self, x: ArrayLike) -> Any:
+        """The records as float64, or OutOfSpaceError: what `release` refuses, without releasing."""
+        return _mechanism.check_domain(self.space, self._step, x)
+
     def error(self, confidence: float = 0.95) -> float:
         """The distance from the record that an output keeps with this probability, lattice included."""
         _mechanism.check_confidence(confidence)
@@ -107,18 +114,33 @@ class Gaussian:
         quantile = math.sqrt(2 * float(gammaincinv(self.space.dim / 2, confidence)))
         return deviation * quantile + math.sqrt(self.space.dim) * self.step / 2
 
+    @property
+    def mean_error(self) -> float:
+        """The expected distance of an output from its record (without the lattice)."""
+        deviation = 1 / math.sqrt(2 * self.rho)
+        if isinstance(self.space, Geographic):
+            radius = float(self.space.radius)
+            return radius * _projected_mean(radius / deviation)
+        half = self.space.dim / 2
+        return deviation * math.sqrt(2) * math.exp(math.lgamma(half + 0.5) - math.lgamma(half))
+
     def __repr__(self) -> str:
         return f"Gaussian({self.space!r}, rho={decimal_text(self.rho)})"
 
 
-def _projected_quantile(ratio: float, confidence: float) -> float:
-    """Quantile of the angle between a unit vector and itself plus normal noise of deviation 1/ratio, in 3 dimensions.
+def _projected_beyond(ratio: float, t: float) -> float:
+    """P(angle > t) between a unit vector and itself plus normal noise of deviation 1/ratio in 3 dimensions.
 
-    P(angle > t) = Phi(-ratio) + cos(t)·e^(-ratio²·sin²(t)/2)·Phi(ratio·cos(t)); proofs/gaussian.md.
+    Phi(-ratio) + cos(t)·e^(-ratio²·sin²(t)/2)·Phi(ratio·cos(t)); proofs/gaussian.md.
     """
+    inside = math.cos(t) * math.exp(-((ratio * math.sin(t)) ** 2) / 2) * float(ndtr(ratio * math.cos(t)))
+    return float(ndtr(-ratio)) + inside
 
-    def beyond(t: float) -> float:
-        inside = math.cos(t) * math.exp(-((ratio * math.sin(t)) ** 2) / 2) * float(ndtr(ratio * math.cos(t)))
-        return float(ndtr(-ratio)) + inside - (1 - confidence)
 
-    return float(brentq(beyond, 0.0, math.pi, xtol=1e-18, rtol=1e-14))
+def _projected_quantile(ratio: float, confidence: float) -> float:
+    return float(brentq(lambda t: _projected_beyond(ratio, t) - (1 - confidence), 0.0, math.pi, xtol=1e-18, rtol=1e-14))
+
+
+def _projected_mean(ratio: float) -> float:
+    top = min(math.pi, 12 / ratio)
+    return float(quad(lambda t: _projected_beyond(ratio, t), 0.0, top, epsabs=1e-12 * top)[0])

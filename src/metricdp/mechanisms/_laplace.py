@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from numpy.typing import ArrayLike
+from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import gammaincinv
 
@@ -105,6 +106,10 @@ class Laplace:
             return _mechanism.release_positions(self.space, self._law, self._step, x, entropy)
         return _mechanism.release_vectors(self.space, self._law, self._step, x, entropy)
 
+    def check(self, x: ArrayLike) -> Any:
+        """The records as float64, or OutOfSpaceError: what `release` refuses, without releasing."""
+        return _mechanism.check_domain(self.space, self._step, x)
+
     def error(self, confidence: float = 0.95) -> float:
         """The distance from the record that an output keeps with this probability, lattice included."""
         _mechanism.check_confidence(confidence)
@@ -115,6 +120,15 @@ class Laplace:
         norm = self.space.norm
         corner = 1.0 if math.isinf(norm) else self.space.dim ** (1 / norm)
         return float(gammaincinv(self.space.dim, confidence)) / epsilon + corner * self.step / 2
+
+    @property
+    def mean_error(self) -> float:
+        """The expected distance of an output from its record (without the lattice)."""
+        epsilon = float(self.epsilon)
+        if isinstance(self.space, Geographic):
+            radius = float(self.space.radius)
+            return radius * _sphere_mean(epsilon * radius)
+        return self.space.dim / epsilon
 
     def __repr__(self) -> str:
         return f"Laplace({self.space!r}, epsilon={decimal_text(self.epsilon)})"
@@ -143,12 +157,19 @@ def _globe(space: Geographic, epsilon: Fraction) -> tuple[Fraction, Law]:
     return step, SphereLaplace(sharpness, step)
 
 
+def _sphere_beyond(sharpness: float, t: float) -> float:
+    """P(angle > t) where the density is proportional to e^(-sharpness·t)·sin t on [0, pi]."""
+    last = math.exp(-sharpness * math.pi)
+    tail = math.exp(-sharpness * t) * (sharpness * math.sin(t) + math.cos(t)) + last
+    return tail / (1 + last)
+
+
 def _sphere_quantile(sharpness: float, confidence: float) -> float:
-    """Quantile of the angle whose density is proportional to e^(-sharpness·t)·sin t on [0, pi]."""
-    whole = 1 + math.exp(-sharpness * math.pi)
+    return float(
+        brentq(lambda t: _sphere_beyond(sharpness, t) - (1 - confidence), 0.0, math.pi, xtol=1e-18, rtol=1e-14)
+    )
 
-    def beyond(t: float) -> float:
-        tail = math.exp(-sharpness * t) * (sharpness * math.sin(t) + math.cos(t)) + math.exp(-sharpness * math.pi)
-        return tail / whole - (1 - confidence)
 
-    return float(brentq(beyond, 0.0, math.pi, xtol=1e-18, rtol=1e-14))
+def _sphere_mean(sharpness: float) -> float:
+    top = min(math.pi, 60 / sharpness)
+    return float(quad(lambda t: _sphere_beyond(sharpness, t), 0.0, top, epsabs=1e-12 * top)[0])

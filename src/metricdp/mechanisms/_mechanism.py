@@ -49,6 +49,11 @@ class Mechanism(Protocol):
         """The distance from the record that an output keeps with this probability."""
         ...
 
+    @property
+    def mean_error(self) -> float:
+        """The expected distance of an output from its record."""
+        ...
+
     def release(self, x: Any, *, entropy: Entropy | None = None) -> Any:
         """One private output per record."""
         ...
@@ -69,19 +74,28 @@ def check_confidence(confidence: float) -> None:
         )
 
 
-def release_vectors(space: Euclidean, law: Law, step: Fraction, x: ArrayLike, source: Entropy | None) -> Floats:
-    """Records plus noise, each coordinate rounded to the lattice."""
-    origin = randomness.source(source)
+def check_domain(space: Euclidean | Geographic, step: Fraction, x: ArrayLike) -> Floats:
+    """The records as floats, or OutOfSpaceError naming the row; the domain depends on public parameters only."""
     rows = space.check(x)
+    if isinstance(space, Geographic):
+        return rows
     size = float(step)
-    scaled = rows.reshape(-1, space.dim) / size
-    inside = np.abs(scaled) <= LARGEST
+    inside = np.abs(rows.reshape(-1, space.dim)) <= LARGEST * size
     if not inside.all():
         raise OutOfSpaceError(
             f"The record at row {int(np.argmin(inside.all(axis=1)))} lies outside the mechanism's public domain.",
             f"Coordinates up to {LARGEST * size:.3g} in size are accepted at this noise.",
             "Use a smaller epsilon or rho, or shift the origin by a public amount.",
         )
+    return rows
+
+
+def release_vectors(space: Euclidean, law: Law, step: Fraction, x: ArrayLike, source: Entropy | None) -> Floats:
+    """Records plus noise, each coordinate rounded to the lattice."""
+    origin = randomness.source(source)
+    rows = check_domain(space, step, x)
+    size = float(step)
+    scaled = rows.reshape(-1, space.dim) / size
     base = np.rint(scaled)
     fractions = scaled - base
     flat = _as_items(fractions, law.outputs, space.dim)

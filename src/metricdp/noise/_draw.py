@@ -36,15 +36,11 @@ def draw(
     size = max(1, CHUNK // (law.numbers + outputs))
     for start in range(0, count, size):
         part = slice(start, min(count, start + size))
-        result[:, part] = _chunk(
-            law, fractions[:, part], source, None if places is None else places[:, part], record
-        )
+        result[:, part] = _chunk(law, fractions[:, part], source, None if places is None else places[:, part], record)
     return result
 
 
-def _chunk(
-    law: Law, fractions: Floats, source: Entropy, places: Floats | None, record: Record | None
-) -> Ints:
+def _chunk(law: Law, fractions: Floats, source: Entropy, places: Floats | None, record: Record | None) -> Ints:
     count = fractions.shape[1]
     with np.errstate(all="ignore"):
         bits = Bits.first(source, law.numbers, count, law.bits)
@@ -106,12 +102,12 @@ def _in_floats(law: Law, bits: Bits, fractions: Floats, places: Floats | None) -
     np.abs(position, out=position)
     position += errors
     position += np.abs(nearest) * 2.0**-51
-    decided = (position < 0.5).all(axis=0)
+    decided: Flags = np.asarray((position < 0.5).all(axis=0))
     ends = bits.at_the_end()
     if ends is not None:
         decided &= ~ends
     if verdict is None:
-        rejected = np.zeros(len(decided), dtype=bool)
+        rejected: Flags = np.zeros(decided.shape, dtype=np.bool_)
     else:
         rejected = verdict < 0
         if ends is not None:

@@ -30,7 +30,7 @@ class Precision:
         down = Context(prec=digits, rounding=ROUND_FLOOR, Emax=WIDE, Emin=-WIDE)
         return Precision(digits, down, Context(prec=digits, rounding=ROUND_CEILING, Emax=WIDE, Emin=-WIDE))
 
-    def exact(self, value: Fraction | float | int) -> Interval:
+    def exact(self, value: Fraction | float) -> Interval:
         """A rational or float as an interval."""
         q = Fraction(value)
         top, bottom = Decimal(q.numerator), Decimal(q.denominator)
@@ -94,7 +94,7 @@ class Interval:
 
     @property
     def width(self) -> Decimal:
-        """hi - lo, rounded up."""
+        """Hi - lo, rounded up."""
         return self.p.up.subtract(self.hi, self.lo)
 
     def everything(self) -> Interval:

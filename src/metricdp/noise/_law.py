@@ -29,15 +29,18 @@ TINY = 2.0**-49
 class Law(Protocol):
     """An ideal random vector, in lattice steps.
 
-    Attributes:
-        numbers: how many uniform numbers one item takes.
-        outputs: how many coordinates it gives.
-        bits: length of the first prefixes, 32 or 64.
+    `numbers` is how many uniform numbers one item takes, `outputs` how many coordinates it gives, and `bits` the length
+    of the first prefixes (32 or 64).
     """
 
-    numbers: int
-    outputs: int
-    bits: int
+    @property
+    def numbers(self) -> int: ...
+
+    @property
+    def outputs(self) -> int: ...
+
+    @property
+    def bits(self) -> int: ...
 
     def floats(self, words: Words, places: Any) -> tuple[Floats, Floats, NDArray[np.int8] | None]:
         """Values and error bounds of shape (outputs, count), and verdicts: 1 keep, -1 draw afresh, 0 not decided.

@@ -55,7 +55,7 @@ def exact_polar(u: Interval, turn: Interval) -> tuple[Interval, Interval]:
 
 def half_width(words: Words) -> float:
     """Largest |U - u| of a prefix: half its interval, and the rounding of the middle."""
-    return 0.5**(words.dtype.itemsize * 8 + 1) + 2.0**-52
+    return 0.5 ** (words.dtype.itemsize * 8 + 1) + 2.0**-52
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ class MixtureLaplace:
 
 
 class CubeLaplace:
-    """d coordinates: density proportional to e^(-|z|_inf/scale): radius Gamma(d+1) times a uniform point of the cube."""
+    """d coordinates: density proportional to e^(-|z|_inf/scale): radius Gamma(d+1) times a uniform point of a cube."""
 
     __slots__ = ("dim", "numbers", "outputs", "scale")
     bits = 64

@@ -120,7 +120,8 @@ class FiniteSpace:
         if len(order) < len(rows) and duplicates != "merge":
             twin = int(np.setdiff1d(np.arange(len(rows)), order)[0])
             raise NotAMetricError(
-                f"Rows {int(first[inverse[twin]])} and {twin} are the same point ({len(rows) - len(order)} duplicates).",
+                f"Rows {int(first[inverse[twin]])} and {twin} are the same point "
+                f"({len(rows) - len(order)} duplicates).",
                 "Different items have different points.",
                 'Pass duplicates="merge" to give equal points one row.',
             )

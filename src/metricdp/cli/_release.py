@@ -1,0 +1,107 @@
+"""metricdp release."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from metricdp import release as table
+from metricdp.cli._progress import shown
+from metricdp.entropy import Entropy
+from metricdp.errors import InvalidParameterError
+from metricdp.ledger import Ledger
+from metricdp.mechanisms import Gaussian, Laplace
+from metricdp.spaces import Euclidean, Geographic
+
+
+def release(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="CSV (or Parquet) file with a header.")],
+    out: Annotated[Path | None, typer.Option(help="File to write; its receipt is OUT.receipt.json.")] = None,
+    lat: Annotated[str | None, typer.Option(help="Column of latitudes in degrees.")] = None,
+    lon: Annotated[str | None, typer.Option(help="Column of longitudes in degrees.")] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="Instead of --lat/--lon: numeric columns, comma separated.")
+    ] = None,
+    norm: Annotated[str, typer.Option(help="Norm of --columns: 1, 2 or inf.")] = "2",
+    epsilon: Annotated[str | None, typer.Option(help="Loss per unit of distance (Laplace noise).")] = None,
+    rho: Annotated[str | None, typer.Option(help="Loss per squared unit (Gaussian noise).")] = None,
+    unit: Annotated[str | None, typer.Option(help="Unit of distance: m (default for positions), km, mi, …")] = None,
+    ledger: Annotated[Path | None, typer.Option(help="Budget file to charge; see metricdp ledger create.")] = None,
+    subject: Annotated[str | None, typer.Option(help="Column that says whose row it is.")] = None,
+    delimiter: Annotated[str, typer.Option(help="Of CSV.")] = ",",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check every row, print the plan, and stop.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    seed: Annotated[
+        int | None, typer.Option(help="NOT PRIVATE: reproducible noise, for tests; marks the receipt.")
+    ] = None,
+) -> None:
+    """Release positions or vectors of a table, row by row; every other column comes back as it was.
+
+    Every row is checked first, then the ledger is charged, then noise is drawn.
+
+    Examples:
+        metricdp release trips.csv --lat lat --lon lon --epsilon 0.01 --out private.csv
+
+        metricdp release trips.csv --lat lat --lon lon --rho 5e-6 --subject user --ledger budget.ledger --out p.csv
+
+        metricdp release table.csv --columns height,weight --norm 1 --epsilon 0.5 --out private.csv --dry-run
+    """
+    mechanism, names = _mechanism(lat, lon, columns, norm, epsilon, rho, unit)
+    if out is None and not dry_run:
+        raise InvalidParameterError("There is no --out.", "A file to write.", "Pass --out FILE, or --dry-run.")
+    bits: Entropy | None = None
+    if seed is not None:
+        from metricdp.testing import SeededEntropy
+
+        bits = SeededEntropy(seed)
+    book = Ledger(ledger) if ledger is not None else None
+    if out is not None:
+        table.check_target(out, source)
+    with shown() as progress:
+        plan = table.plan(source, mechanism, names, subject=subject, delimiter=delimiter, progress=progress)
+    typer.echo(plan.describe())
+    if book is not None:
+        rest = book.remaining()
+        typer.echo(f"Ledger: limit {book.limit.summary()}; left: {rest.summary() if rest else 'nothing'}.")
+    if seed is not None:
+        typer.echo("NOT PRIVATE: --seed makes noise that anybody can repeat; for tests only.", err=True)
+    if dry_run or out is None:
+        return
+    if not yes and sys.stdin.isatty() and sys.stdout.isatty():
+        typer.confirm("Release?", abort=True)
+    with shown() as progress:
+        table.run(plan, out, ledger=book, entropy=bits, progress=progress)
+    typer.echo(f"Wrote {out} and {out.name}.receipt.json.")
+
+
+def _mechanism(
+    lat: str | None,
+    lon: str | None,
+    columns: str | None,
+    norm: str,
+    epsilon: str | None,
+    rho: str | None,
+    unit: str | None,
+) -> tuple[Laplace | Gaussian, list[str]]:
+    if (lat is None) != (lon is None) or (lat is None) == (columns is None):
+        raise InvalidParameterError(
+            "The columns are not clear.", "Either --lat and --lon, or --columns a,b,c.", "Name the columns to release."
+        )
+    if (epsilon is None) == (rho is None):
+        raise InvalidParameterError(
+            "Not exactly one of --epsilon and --rho was given.",
+            "--epsilon (Laplace noise) or --rho (Gaussian noise).",
+            "See metricdp explain --help for what a value means.",
+        )
+    space: Geographic | Euclidean
+    if lat is not None and lon is not None:
+        space, names = Geographic(unit or "m"), [lat, lon]
+    else:
+        names = [name.strip() for name in str(columns).split(",")]
+        if norm not in ("1", "2", "inf"):
+            raise InvalidParameterError("The norm is none of 1, 2, inf.", "1, 2 or inf.", "Choose one of them.")
+        space = Euclidean(len(names), float(norm), unit or "")
+    return (Laplace(space, epsilon) if epsilon is not None else Gaussian(space, str(rho))), names

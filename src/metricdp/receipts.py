@@ -1,0 +1,153 @@
+"""Receipts: what was released, how, and what it promises; written beside every output file.
+
+A receipt holds hashes of the output and of public parameters, never of the input.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+
+import metricdp
+from metricdp.entropy import Entropy
+from metricdp.errors import FileRefusedError
+from metricdp.guarantee import Guarantee
+
+ENDING = ".receipt.json"
+
+
+def path_of(output: Path) -> Path:
+    """Where the receipt of an output lies: `out.csv.receipt.json` beside `out.csv`."""
+    return output.with_name(output.name + ENDING)
+
+
+def describe_guarantee(g: Guarantee) -> dict[str, Any]:
+    """A guarantee as JSON: numbers as exact fractions and as text."""
+    part = g.approximated
+    return {
+        "summary": g.summary(),
+        "kind": g.kind,
+        "epsilon": None if g.exact_epsilon is None else str(g.exact_epsilon),
+        "rho": None if g.exact_rho is None else str(g.exact_rho),
+        "delta": None if part is None else str(part.delta),
+        "radius": None if part is None or part.radius is None else str(part.radius),
+        "unit": g.unit,
+        "status": g.status,
+        "proof": g.proof,
+        "assumptions": list(g.assumptions),
+        "in words": g.explain(),
+    }
+
+
+def parameters_hash(parameters: dict[str, Any]) -> str:
+    """SHA-256 of the public parameters in canonical JSON."""
+    return hashlib.sha256(json.dumps(parameters, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def make(mechanism: Any, *, output: Path, output_name: str, source: Entropy, about: dict[str, Any]) -> dict[str, Any]:
+    """The receipt of one output file.
+
+    Args:
+        mechanism: Laplace or Gaussian (anything with a space, a guarantee, an error and a step).
+        output: where the finished output lies now.
+        output_name: its final name.
+        source: where the bits came from.
+        about: rows, columns, subject column, charge.
+    """
+    parameters = {
+        "mechanism": type(mechanism).__name__,
+        "arguments": repr(mechanism),
+        "space": mechanism.space.identity(),
+        "step": repr(mechanism.step),
+    }
+    return {
+        "receipt": "metricdp 1",
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "output": {"name": output_name, "sha256": file_hash(output)},
+        "parameters": parameters,
+        "parameters sha256": parameters_hash(parameters),
+        "guarantee of one record": describe_guarantee(mechanism.guarantee),
+        "expected displacement": {
+            "mean": mechanism.mean_error,
+            "95 %": mechanism.error(0.95),
+            "unit": mechanism.space.unit,
+        },
+        "randomness": {"source": type(source).__name__, "reproducible": source.reproducible},
+        **about,
+        "versions": {
+            "metricdp": metricdp.__version__,
+            "numpy": np.__version__,
+            "scipy": scipy.__version__,
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+        },
+    }
+
+
+def write(receipt: dict[str, Any], path: Path) -> None:
+    """As indented JSON."""
+    path.write_text(json.dumps(receipt, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A receipt from its file (or from the output it lies beside)."""
+    if not path.name.endswith(ENDING) and path_of(path).exists():
+        path = path_of(path)
+    try:
+        receipt = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileRefusedError(
+            f"{path.name} cannot be read ({error.strerror}).", "A receipt.", "Check the path."
+        ) from None
+    except ValueError:
+        receipt = None
+    if not isinstance(receipt, dict) or receipt.get("receipt") != "metricdp 1":
+        raise FileRefusedError(f"{path.name} is no receipt.", "A file ending in .receipt.json.", "Check the path.")
+    return receipt
+
+
+def in_words(receipt: dict[str, Any], beside: Path | None = None) -> str:
+    """A receipt for people; where the output lies beside it, its hash is compared."""
+    output, moved = receipt["output"], receipt["expected displacement"]
+    unit = f" {moved['unit']}" if moved["unit"] else ""
+    lines = [
+        f"{output['name']}: released {receipt['made']} by metricdp {receipt['versions']['metricdp']}.",
+        f"Mechanism: {receipt['parameters']['arguments']}.",
+        f"Rows: {receipt.get('rows', '?')}; columns replaced: {', '.join(receipt.get('columns', []))}.",
+        f"Records moved by {moved['mean']:.4g}{unit} on average, 95 % of them by less than {moved['95 %']:.4g}{unit}.",
+        f"Charge: {receipt.get('charge', 'none')}",
+        "",
+        "For each record:",
+        receipt["guarantee of one record"]["in words"],
+    ]
+    if receipt["randomness"]["reproducible"]:
+        lines += ["", "NOT PRIVATE: the noise was made from a seed or key; whoever knows it can undo it."]
+    if beside is not None:
+        file = beside.with_name(output["name"])
+        if file.exists():
+            same = file_hash(file) == output["sha256"]
+            lines += ["", f"{file.name} beside it {'is' if same else 'IS NOT'} the file that was released."]
+    return "\n".join(lines)
+
+
+def rows_text(guarantee: Guarantee, rows: int, subject: str | None) -> str:
+    """The charge of a table in words."""
+    if subject is None:
+        return f"{guarantee.summary()} for each row; each row counts as a subject of its own"
+    return (
+        f"{(rows * guarantee).summary()}: the largest subject (column {subject!r}) has "
+        f"{rows} rows, each {guarantee.summary()}"
+    )

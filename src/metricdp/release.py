@@ -1,0 +1,223 @@
+"""A table released in two passes: check and count every row, charge, then sample and write."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from metricdp import entropy as randomness
+from metricdp import receipts, units
+from metricdp.entropy import Entropy
+from metricdp.errors import FileRefusedError, InvalidParameterError, OutOfSpaceError
+from metricdp.guarantee import Guarantee
+from metricdp.ledger import Ledger
+from metricdp.mechanisms import Gaussian, Laplace
+from metricdp.tables import SubjectCounter, Table, open_table
+from metricdp.tables._open import Signature, check_columns, signature
+
+Progress = Callable[[str, float], None]
+"""Called with what is done and the share of it that is done."""
+
+
+def _silent(stage: str, share: float) -> None:
+    """No progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a release will do and cost, after every row was checked and before anything is charged or sampled."""
+
+    source: Path
+    table: Table
+    mechanism: Laplace | Gaussian
+    columns: tuple[str, ...]
+    subject: str | None
+    rows: int
+    subjects: int
+    largest: int
+    seen: Signature
+
+    @property
+    def charge(self) -> Guarantee:
+        """What the largest subject loses: its rows times the guarantee of one record."""
+        return self.largest * self.mechanism.guarantee
+
+    def describe(self) -> str:
+        """What is printed before work starts."""
+        unit = f" {self.mechanism.space.unit}" if self.mechanism.space.unit else ""
+        return "\n".join(
+            [
+                f"{self.rows:,} rows of {self.source.name}, columns {', '.join(self.columns)}; {self.mechanism!r}.",
+                self.mechanism.guarantee.explain(),
+                f"Records will move by {self.mechanism.mean_error:.4g}{unit} on average, 95 % of them by less than "
+                f"{self.mechanism.error(0.95):.4g}{unit}.",
+                f"Charge: {receipts.rows_text(self.mechanism.guarantee, self.largest, self.subject)}.",
+            ]
+        )
+
+
+def plan(
+    source: str | os.PathLike[str],
+    mechanism: Laplace | Gaussian,
+    columns: Sequence[str],
+    *,
+    subject: str | None = None,
+    delimiter: str = ",",
+    progress: Progress | None = None,
+) -> Plan:
+    """First pass: check every row and count the rows of the largest subject.
+
+    Args:
+        source: CSV, or Parquet with its extra; a regular file.
+        mechanism: what to release the columns through.
+        columns: names, one per coordinate (latitude first on the globe).
+        subject: the column that says whose row it is; without it each row is a subject of its own.
+        delimiter: of CSV.
+        progress: called with the share read so far.
+
+    Raises:
+        FileRefusedError, OutOfSpaceError: naming the row, never its value.
+    """
+    path = Path(source)
+    report = progress or _silent
+    seen = signature(path)
+    table = open_table(path, delimiter)
+    check_columns(table.columns, list(columns))
+    if subject is not None:
+        check_columns(table.columns, [subject])
+        if subject in columns:
+            raise InvalidParameterError(
+                "The subject's column is to be replaced.", "Another column.", "Name the column of user ids."
+            )
+    counter = SubjectCounter()
+    rows = 0
+    for chunk, share in table.chunks():
+        values = chunk.numbers(columns)
+        check_rows(mechanism, values, rows)
+        if subject is not None:
+            counter.add(chunk.texts(subject))
+        rows += chunk.rows
+        report("checking rows", share)
+    if rows == 0:
+        raise FileRefusedError(f"{path.name} has no rows.", "At least one row.", "Check the file.")
+    if signature(path) != seen:
+        raise _changed(path)
+    largest, subjects = (counter.largest, counter.subjects) if subject is not None else (1, rows)
+    return Plan(path, table, mechanism, tuple(columns), subject, rows, subjects, largest, seen)
+
+
+def check_rows(mechanism: Laplace | Gaussian, values: Any, start: int) -> None:
+    """Refuse records outside the mechanism's domain by their position in the file."""
+    try:
+        mechanism.check(values)
+    except OutOfSpaceError:
+        for i, row in enumerate(values):
+            try:
+                mechanism.check(row)
+            except OutOfSpaceError as error:
+                refused = error.refused.replace("at row 0", f"at row {start + i}")
+                raise OutOfSpaceError(refused, error.accepted, error.remedy) from None
+        raise
+
+
+def run(
+    planned: Plan,
+    out: str | os.PathLike[str],
+    *,
+    ledger: Ledger | None = None,
+    entropy: Entropy | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Charge, then sample and write the output and its receipt; returns the receipt.
+
+    The output is written to a temporary file beside it and renamed at the end, so there is a whole file or none. An
+    error after the charge leaves the charge standing.
+
+    Raises:
+        LossLimitExceeded: before anything is sampled.
+        FileRefusedError: the input changed since it was planned, or the output cannot be written.
+    """
+    target = Path(out)
+    bits = randomness.source(entropy)
+    check_target(target, planned.source)
+    if signature(planned.source) != planned.seen:
+        raise _changed(planned.source)
+    if ledger is not None:
+        ledger.charge(in_unit_of(ledger, planned.charge), f"release of {target.name}")
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    note = receipts.path_of(part)
+    try:
+        _sample(planned, part, bits, progress or _silent)
+        receipt = receipts.make(
+            planned.mechanism,
+            output=part,
+            output_name=target.name,
+            source=bits,
+            about={
+                "rows": planned.rows,
+                "columns": list(planned.columns),
+                "subject column": planned.subject,
+                "charge": receipts.rows_text(planned.mechanism.guarantee, planned.largest, planned.subject) + ".",
+                "ledger": "charged" if ledger is not None else "none",
+            },
+        )
+        receipts.write(receipt, note)
+        note.replace(receipts.path_of(target))
+        part.replace(target)
+    except BaseException as error:
+        part.unlink(missing_ok=True)
+        note.unlink(missing_ok=True)
+        if isinstance(error, OSError) and not isinstance(error, FileRefusedError):
+            stands = "the charge stands in the ledger" if ledger is not None else "nothing was charged"
+            raise FileRefusedError(
+                f"The output could not be written ({error.strerror}); there is no output file.",
+                "A folder with room for the whole table.",
+                f"Free some space and run it again; {stands}.",
+            ) from None
+        raise
+    return receipt
+
+
+def in_unit_of(ledger: Ledger, charge: Guarantee) -> Guarantee:
+    """The charge restated in the ledger's unit of length, exactly; as it is where there is no ratio."""
+    both = units.known(charge.unit) and units.known(ledger.limit.unit)
+    return charge.in_unit(ledger.limit.unit) if both else charge
+
+
+def _sample(planned: Plan, part: Path, bits: Entropy, report: Progress) -> None:
+    writer = planned.table.writer(part)
+    try:
+        rows = 0
+        counter = SubjectCounter()
+        for chunk, share in planned.table.chunks():
+            values = chunk.numbers(planned.columns)
+            if planned.subject is not None:
+                counter.add(chunk.texts(planned.subject))
+            rows += chunk.rows
+            writer.write(chunk, planned.columns, planned.mechanism.release(values, entropy=bits))
+            report("releasing", share)
+        if signature(planned.source) != planned.seen or rows != planned.rows or counter.largest > planned.largest:
+            raise _changed(planned.source)
+    finally:
+        writer.close()
+
+
+def check_target(target: Path, source: Path) -> None:
+    """Refuse an output that would replace the input, or that cannot be made."""
+    if target.exists() and target.samefile(source):
+        raise FileRefusedError("The output is the input.", "Another file.", "Choose another --out.")
+    if target.is_dir() or not target.parent.is_dir():
+        raise FileRefusedError("The output is no file in an existing folder.", "A file name.", "Make the folder first.")
+    if not os.access(target.parent, os.W_OK):
+        raise FileRefusedError("The folder of the output cannot be written.", "A folder of yours.", "Choose another.")
+
+
+def _changed(path: Path) -> FileRefusedError:
+    return FileRefusedError(
+        f"{path.name} changed while it was read; there is no output file.",
+        "A file that stands still from the first pass to the last.",
+        "Copy it, and release the copy.",
+    )
