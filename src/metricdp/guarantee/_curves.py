@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 
 from scipy.optimize import brentq, minimize_scalar
@@ -19,6 +20,9 @@ UP = Context(prec=DIGITS, rounding=ROUND_CEILING, Emax=10**9, Emin=-(10**9))
 WORK = Context(prec=DIGITS + 20, Emax=10**9, Emin=-(10**9))
 SLACK = Decimal(1) + Decimal(10) ** -40
 """Every intermediate is good to 60 digits; results are multiplied by this before they are rounded up."""
+
+SERIES = 5
+"""Normal tails are summed as a series up to here (which costs 6 digits) and as a continued fraction beyond."""
 
 Pure = Sequence[tuple[Decimal, int]]
 
@@ -41,7 +45,7 @@ def gaussian_delta(eps: Decimal, r: Decimal) -> Decimal:
     extra = max(0, -spread.adjusted()) + 20
     work = Context(prec=WORK.prec + 2 * extra, Emax=10**9, Emin=-(10**9))
     density = _density(z1, work)
-    if z1 > 3:
+    if z1 > SERIES:
         result = work.multiply(density, work.subtract(_mills(z1, work), _mills(z2, work)))
     else:
         result = work.subtract(_upper_tail(z1, work), work.multiply(density, _mills(z2, work)))
@@ -54,10 +58,10 @@ def _density(z: Decimal, work: Context) -> Decimal:
 
 
 def _upper_tail(z: Decimal, work: Context) -> Decimal:
-    """Phi(-z): by series around 0, by the continued fraction beyond 3."""
+    """Phi(-z): by series around 0, by the continued fraction beyond `SERIES`."""
     if z < 0:
         return work.subtract(1, _upper_tail(-z, work))
-    if z > 3:
+    if z > SERIES:
         return work.multiply(_density(z, work), _mills(z, work))
     term = total = z
     n = 0
@@ -70,8 +74,8 @@ def _upper_tail(z: Decimal, work: Context) -> Decimal:
 
 
 def _mills(z: Decimal, work: Context) -> Decimal:
-    """Phi(-z)/phi(z): Laplace's continued fraction for z > 3, whose convergents bracket the value."""
-    if z <= 3:
+    """Phi(-z)/phi(z): Laplace's continued fraction beyond `SERIES`, whose convergents bracket the value."""
+    if z <= SERIES:
         return work.divide(_upper_tail(z, work), _density(z, work))
     depth = 32
     while True:
@@ -89,8 +93,13 @@ def _convergent(z: Decimal, depth: int, work: Context) -> Decimal:
 
 
 def _pi(work: Context) -> Decimal:
+    return _digits_of_pi(work.prec)
+
+
+@lru_cache(maxsize=64)
+def _digits_of_pi(digits: int) -> Decimal:
     """Pi by Machin's formula."""
-    extended = Context(prec=work.prec + 10)
+    extended = Context(prec=digits + 10)
 
     def arctan_of_inverse(n: int) -> Decimal:
         term = total = extended.divide(1, n)
@@ -174,20 +183,41 @@ def pure_delta(eps: Decimal, total: Decimal, delta: Decimal) -> Decimal:
 
 
 def smallest_epsilon(delta_of: Callable[[Decimal], Decimal], delta: Decimal, high: Decimal) -> Decimal:
-    """The smallest eps in [0, high] with delta_of(eps) <= delta, from above, to 1e-17; delta_of is decreasing."""
-    low = Decimal(0)
-    if delta_of(low) <= delta:
+    """The smallest eps with delta_of(eps) <= delta, from above and to 1e-17; delta_of is decreasing, delta > 0.
+
+    False position on ln(delta_of/delta), which is nearly straight, with the Illinois rule; a point just beyond each
+    estimate is tried as the upper end, so that both ends close in.
+    """
+
+    def excess(eps: Decimal) -> Decimal:
+        value = delta_of(eps)
+        return WORK.divide(value, delta).ln(WORK) if value > 0 else Decimal(-(10**6))
+
+    low, at_low = Decimal(0), excess(Decimal(0))
+    if at_low <= 0:
         return low
-    while delta_of(high) > delta:
-        high = WORK.multiply(high, 2)
-    for _ in range(400):
-        if WORK.subtract(high, low) <= high.scaleb(-18, WORK):
+    at_high = excess(high)
+    while at_high > 0:
+        low, at_low, high = high, at_high, WORK.multiply(high, 2)
+        at_high = excess(high)
+    side = 0
+    for _ in range(200):
+        gap = WORK.subtract(high, low)
+        if gap <= high.scaleb(-17, WORK):
             break
-        middle = WORK.divide(WORK.add(low, high), 2)
-        if delta_of(middle) <= delta:
-            high = middle
+        share = WORK.divide(at_low, WORK.subtract(at_low, at_high))
+        middle = WORK.add(low, WORK.multiply(gap, share))
+        nudge = high.scaleb(-18, WORK) * 4
+        middle = min(max(WORK.add(middle, nudge if side >= 0 else -nudge), low + nudge), high - nudge)
+        value = excess(middle)
+        if value <= 0:
+            high, at_high = middle, min(value, Decimal("-1e-60"))
+            at_low = WORK.divide(at_low, 2) if side == 1 else at_low
+            side = 1
         else:
-            low = middle
+            low, at_low = middle, value
+            at_high = WORK.divide(at_high, 2) if side == -1 else at_high
+            side = -1
     return high
 
 

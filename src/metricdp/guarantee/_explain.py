@@ -24,6 +24,8 @@ DELTA = Fraction(1, 10**6)
 def epsilon_for(*, loss: Number | None = None, radius: Number, odds: Number | None = None) -> float:
     """The epsilon (per unit of distance) that allows a total loss at a radius, rounded down.
 
+    Rounded down as a decimal: the float returned stands for its shortest decimal, as everywhere in this library.
+
     Args:
         loss: the largest total loss epsilon·d, a natural logarithm: log(2) lets odds double.
         odds: instead of `loss`, the largest factor by which an observer's odds may change, above 1.
@@ -39,11 +41,17 @@ def epsilon_for(*, loss: Number | None = None, radius: Number, odds: Number | No
         )
     reach = positive(radius, "radius")
     if loss is not None:
-        return round_down(positive(loss, "loss") / reach)
-    factor = positive(odds, "odds")  # type: ignore[arg-type]
+        return _decimal_down(positive(loss, "loss") / reach)
+    factor = positive(odds, "odds")
     if factor <= 1:
         raise InvalidParameterError("The odds may not change at all.", "odds > 1.", "Choose a factor such as 2.")
-    return round_down(Fraction(math.nextafter(math.log(round_down(factor)), 0)) / reach)
+    return _decimal_down(Fraction(math.nextafter(math.log(round_down(factor)), 0)) / reach)
+
+
+def _decimal_down(exact: Fraction) -> float:
+    """The largest float whose shortest decimal is at most `exact`."""
+    near = float(exact)
+    return near if Fraction(repr(near)) <= exact else math.nextafter(near, 0)
 
 
 def explain(g: Guarantee) -> str:
@@ -109,7 +117,7 @@ def _distance_for(g: Guarantee, loss: float) -> float:
     low = 0.0
     for _ in range(12):
         middle = (low + high) / 2
-        if g.epsilon_at(middle, DELTA) <= loss:
+        if g.epsilon_at(middle, DELTA, method="renyi") <= loss:
             low = middle
         else:
             high = middle

@@ -136,7 +136,7 @@ def globe_step(deviation: Fraction) -> Fraction:
     if Fraction(180) / step > 2**52:
         raise InvalidParameterError(
             "The noise is too small for positions in float64.",
-            "On the globe the noise must exceed about a tenth of a micrometre.",
+            "On the globe the noise must exceed about 7 millimetres (epsilon up to 260 per m).",
             "Use a smaller epsilon or rho.",
         )
     return step

@@ -19,8 +19,8 @@ Words = NDArray[np.uint32] | NDArray[np.uint64]
 Prefix = tuple[int, int]
 """(the bits as an integer, how many bits)."""
 
-LIMIT = 4096
-"""Nobody needs this many bits of one number (probability below 2**-4000): the source must be broken."""
+LIMIT = 640
+"""Nobody needs this many bits of one number (probability below 2**-500): the source must be broken."""
 
 
 @dataclass(slots=True)

@@ -136,7 +136,7 @@ def _in_intervals(
 
 def _lattice(value: Interval, fraction: float) -> int | None:
     """The one lattice point that all of fraction + value rounds to, or None."""
-    if not (value.lo.is_finite() and value.hi.is_finite()):
+    if not value.bounded:
         return None
     moved = value + value.p.exact(fraction)
     low = value.p.down.add(moved.lo, HALF).to_integral_value(ROUND_FLOOR)

@@ -90,6 +90,8 @@ def exact_differences(up: Interval, north: Interval, east: Interval, latitude: f
     x = cosine * up - sine * north
     q = (x.square() + east.square()).sqrt() - x
     difference = angle(north - sine * q, up + cosine * q) / turn
+    if not difference.bounded:
+        return [difference, difference]
     if latitude + difference.float() > 180:
         difference = difference - p.exact(360)
     elif latitude + difference.float() < -180:

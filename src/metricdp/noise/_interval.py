@@ -69,37 +69,44 @@ class Interval:
     hi: Decimal
     p: Precision
 
+    @property
+    def bounded(self) -> bool:
+        """Whether both ends are finite; an operation on anything else promises nothing."""
+        return self.lo.is_finite() and self.hi.is_finite()
+
+    def everything(self) -> Interval:
+        """The interval that promises nothing."""
+        return Interval(Decimal("-Infinity"), Decimal("Infinity"), self.p)
+
     def __add__(self, other: Interval) -> Interval:
+        if not (self.bounded and other.bounded):
+            return self.everything()
         return Interval(self.p.down.add(self.lo, other.lo), self.p.up.add(self.hi, other.hi), self.p)
 
     def __sub__(self, other: Interval) -> Interval:
-        return Interval(self.p.down.subtract(self.lo, other.hi), self.p.up.subtract(self.hi, other.lo), self.p)
+        return self + -other
 
     def __neg__(self) -> Interval:
-        return Interval(-self.hi, -self.lo, self.p)
+        return Interval(self.hi.copy_negate(), self.lo.copy_negate(), self.p)
 
     def __mul__(self, other: Interval) -> Interval:
-        pairs = [(a, b) for a in (self.lo, self.hi) for b in (other.lo, other.hi)]
-        return Interval(
-            min(self.p.down.multiply(a, b) for a, b in pairs), max(self.p.up.multiply(a, b) for a, b in pairs), self.p
-        )
-
-    def __truediv__(self, other: Interval) -> Interval:
-        if other.lo <= 0 <= other.hi:
+        if not (self.bounded and other.bounded):
             return self.everything()
         pairs = [(a, b) for a in (self.lo, self.hi) for b in (other.lo, other.hi)]
-        return Interval(
-            min(self.p.down.divide(a, b) for a, b in pairs), max(self.p.up.divide(a, b) for a, b in pairs), self.p
-        )
+        low, high = (min(self.p.down.multiply(a, b) for a, b in pairs), max(self.p.up.multiply(a, b) for a, b in pairs))
+        return Interval(low, high, self.p)
+
+    def __truediv__(self, other: Interval) -> Interval:
+        if not (self.bounded and other.bounded) or other.lo <= 0 <= other.hi:
+            return self.everything()
+        pairs = [(a, b) for a in (self.lo, self.hi) for b in (other.lo, other.hi)]
+        low, high = (min(self.p.down.divide(a, b) for a, b in pairs), max(self.p.up.divide(a, b) for a, b in pairs))
+        return Interval(low, high, self.p)
 
     @property
     def width(self) -> Decimal:
         """Hi - lo, rounded up."""
         return self.p.up.subtract(self.hi, self.lo)
-
-    def everything(self) -> Interval:
-        """The interval that promises nothing."""
-        return Interval(Decimal("-Infinity"), Decimal("Infinity"), self.p)
 
     def widened(self, by: Decimal) -> Interval:
         """Both ends moved outward."""
@@ -107,6 +114,8 @@ class Interval:
 
     def square(self) -> Interval:
         """x·x, never negative."""
+        if not self.bounded:
+            return self.everything()
         low, high = sorted((abs(self.lo), abs(self.hi)))
         if self.lo <= 0 <= self.hi:
             low = Decimal(0)
@@ -114,25 +123,27 @@ class Interval:
 
     def sqrt(self) -> Interval:
         """Square root of the non-negative part."""
+        if not self.bounded:
+            return self.everything()
         return Interval(self.p.down.sqrt(max(self.lo, Decimal(0))), self.p.up.sqrt(max(self.hi, Decimal(0))), self.p)
 
     def ln(self) -> Interval:
-        """Natural logarithm; minus infinity where the interval touches 0."""
-        if self.lo <= 0:
-            return Interval(Decimal("-Infinity"), self.p.up.next_plus(self.hi.ln(self.p.up)), self.p)
-        return Interval(
-            self.p.down.next_minus(self.lo.ln(self.p.down)), self.p.up.next_plus(self.hi.ln(self.p.up)), self.p
-        )
+        """Natural logarithm; nothing is promised where the interval touches 0."""
+        if not self.bounded or self.lo <= 0:
+            return self.everything()
+        low, high = self.lo.ln(self.p.down), self.hi.ln(self.p.up)
+        return Interval(self.p.down.next_minus(low), self.p.up.next_plus(high), self.p)
 
     def exp(self) -> Interval:
         """Exponential."""
-        return Interval(
-            self.p.down.next_minus(self.lo.exp(self.p.down)), self.p.up.next_plus(self.hi.exp(self.p.up)), self.p
-        )
+        if not self.bounded:
+            return self.everything()
+        low, high = self.lo.exp(self.p.down), self.hi.exp(self.p.up)
+        return Interval(self.p.down.next_minus(low), self.p.up.next_plus(high), self.p)
 
     def cos_sin(self) -> tuple[Interval, Interval]:
         """Cosine and sine, for |x| < 8: Taylor series at the middle, widened by remainder and half width."""
-        if not (self.lo.is_finite() and self.hi.is_finite()) or max(abs(self.lo), abs(self.hi)) > 8:
+        if not self.bounded or max(abs(self.lo), abs(self.hi)) > 8:
             everything = Interval(Decimal(-1), Decimal(1), self.p)
             return everything, everything
         work = Context(prec=self.p.digits + 12, Emax=WIDE, Emin=-WIDE)
@@ -155,11 +166,13 @@ class Interval:
 def angle(y: Interval, x: Interval) -> Interval:
     """The angle of the vector (x, y) in (-pi, pi], as atan2: a float guess, turned back, and the arctangent series."""
     p = x.p
+    if not (x.bounded and y.bounded):
+        return x.everything()
     guess = math.atan2(y.float(), x.float())
     start = p.exact(guess)
     cosine, sine = start.cos_sin()
     ratio = (y * cosine - x * sine) / (x * cosine + y * sine)
-    if not ratio.lo.is_finite() or max(abs(ratio.lo), abs(ratio.hi)) > Decimal("0.01"):
+    if not ratio.bounded or max(abs(ratio.lo), abs(ratio.hi)) > Decimal("0.01"):
         return start.everything()
     square, power, total, k = ratio.square(), ratio, ratio, 1
     while max(abs(power.lo), abs(power.hi)) > Decimal(10) ** (-p.digits - 20) and k < 200:

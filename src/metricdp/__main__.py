@@ -1,0 +1,5 @@
+"""`python -m metricdp` is the command line."""
+
+from metricdp.cli import main
+
+main()
