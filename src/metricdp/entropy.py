@@ -110,7 +110,7 @@ def source(entropy: Entropy | None) -> Entropy:
     """The given source, or the operating system's; anything else is refused."""
     if entropy is None:
         return SYSTEM
-    if not isinstance(entropy, Entropy):
+    if isinstance(entropy, type) or not isinstance(entropy, Entropy):
         raise IncompatibleError(
             f"entropy is a {type(entropy).__name__}.",
             "A source of bytes is accepted: SystemEntropy(), KeyedEntropy(secret), metricdp.testing.SeededEntropy(n).",

@@ -20,7 +20,7 @@ METRES: dict[str, Fraction] = {
 
 def known(unit: str) -> bool:
     """Whether `unit` is a length of the table."""
-    return unit in METRES
+    return isinstance(unit, str) and unit in METRES
 
 
 def ratio(old: str, new: str) -> Fraction:

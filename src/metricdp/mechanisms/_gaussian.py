@@ -107,7 +107,7 @@ class Gaussian:
     def error(self, confidence: float = 0.95) -> float:
         """The distance from the record that an output keeps with this probability, lattice included."""
         _mechanism.check_confidence(confidence)
-        deviation = 1 / math.sqrt(2 * self.rho)
+        deviation = float(sqrt_up(1 / (2 * self.rho)))
         if isinstance(self.space, Geographic):
             radius = float(self.space.radius)
             return radius * (_projected_quantile(radius / deviation, confidence) + math.radians(self.step))
@@ -117,7 +117,7 @@ class Gaussian:
     @property
     def mean_error(self) -> float:
         """The expected distance of an output from its record (without the lattice)."""
-        deviation = 1 / math.sqrt(2 * self.rho)
+        deviation = float(sqrt_up(1 / (2 * self.rho)))
         if isinstance(self.space, Geographic):
             radius = float(self.space.radius)
             return radius * _projected_mean(radius / deviation)

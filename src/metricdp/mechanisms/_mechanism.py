@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
@@ -22,6 +23,7 @@ ASSUMPTIONS = (
     "the operating system's random bytes are uniform and secret",
 )
 
+LARGEST_EXPONENT = 820
 LARGEST = 2.0**52
 """Coordinates beyond this many lattice steps lie outside the public domain."""
 
@@ -60,15 +62,21 @@ class Mechanism(Protocol):
 
 
 def power_of_two_below(value: Fraction) -> Fraction:
-    """The largest power of two at most `value`."""
+    """The largest power of two at most `value`; refused beyond what float64 holds comfortably."""
     exponent = value.numerator.bit_length() - value.denominator.bit_length()
+    if abs(exponent) > LARGEST_EXPONENT:
+        raise InvalidParameterError(
+            "epsilon or rho is so large or so small that the noise leaves the range of float64.",
+            "Noise between 1e-240 and 1e240.",
+            "Rescale the unit of the coordinates.",
+        )
     power = Fraction(2) ** exponent
     return power if power <= value else power / 2
 
 
-def check_confidence(confidence: float) -> None:
+def check_confidence(confidence: object) -> None:
     """Refuse a confidence outside (0, 1)."""
-    if not (isinstance(confidence, int | float) and 0 < confidence < 1):
+    if not (isinstance(confidence, float | int | numbers.Real) and 0 < float(confidence) < 1):
         raise InvalidParameterError(
             "The confidence does not lie strictly between 0 and 1.", "0 < confidence < 1.", "Use 0.95, say."
         )
@@ -132,6 +140,7 @@ def release_positions(space: Geographic, law: Law, step: Fraction, x: ArrayLike,
 def globe_step(deviation: Fraction) -> Fraction:
     """The lattice on the globe in degrees: 2^-20 of the deviation given in radians, at most 1 radian."""
     degrees = Fraction("57.29577951308232")
+    power_of_two_below(deviation)
     step = power_of_two_below(min(deviation, Fraction(1)) * degrees / 2**20)
     if Fraction(180) / step > 2**52:
         raise InvalidParameterError(

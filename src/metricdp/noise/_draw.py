@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metricdp.entropy import Entropy
+from metricdp.errors import EntropyError
 from metricdp.noise._bits import Bits, Prefix, Record, longer, prefixes
 from metricdp.noise._interval import Interval, Precision
 from metricdp.noise._law import Floats, Law
@@ -15,6 +16,7 @@ from metricdp.noise._law import Floats, Law
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 HALF = Decimal("0.5")
+ROUNDS = 2048
 CHUNK = 1 << 17
 """Numbers drawn at once: they stay in the processor's cache."""
 
@@ -47,7 +49,9 @@ def _chunk(law: Law, fractions: Floats, source: Entropy, places: Floats | None, 
         steps, again = _decide(law, bits, fractions, places, record, np.arange(count))
         if record is not None:
             record.words.append(bits.words)
+        rounds = 0
         while again.size:
+            rounds = check_rounds(rounds)
             bits = Bits.first(source, law.numbers, again.size, law.bits)
             if record is not None:
                 record.longer.update({record.first + int(i): prefixes(bits.words, k) for k, i in enumerate(again)})
@@ -58,6 +62,17 @@ def _chunk(law: Law, fractions: Floats, source: Entropy, places: Floats | None, 
         if record is not None:
             record.first += count
     return steps
+
+
+def check_rounds(rounds: int) -> int:
+    """One more round of rejection; at least a quarter is kept in each, so a fair source never comes to the end."""
+    if rounds >= ROUNDS:
+        raise EntropyError(
+            f"All of {ROUNDS} draws of one record were rejected.",
+            "A source of uniform, independent bytes needs fewer than 100.",
+            "Replace the source of randomness: it returns the same bytes for ever.",
+        )
+    return rounds + 1
 
 
 def _decide(

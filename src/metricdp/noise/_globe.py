@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metricdp.exact import sqrt_up
 from metricdp.noise._bits import Words
 from metricdp.noise._interval import Interval, angle
 from metricdp.noise._law import TINY, Floats, uniforms
@@ -189,7 +190,7 @@ class SphereGaussian:
         """Two pairs of normals: (north, east) and (up, not used)."""
         u, width = uniforms(words)
         half = half_width(words)
-        scale = math.sqrt(self.variance)
+        scale = float(sqrt_up(self.variance))
         north, east, e_side = polar(u[0], width[0], u[1], half)
         up, _, e_up = polar(u[2], width[2], u[3], half)
         parts = [1.0 + scale * up, scale * north, scale * east]

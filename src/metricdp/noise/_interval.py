@@ -1,18 +1,30 @@
 """Intervals with decimal endpoints, rounded outward: what decides a rounding that floats cannot.
 
-The standard library's `decimal` rounds +, -, ×, / and sqrt as told and `ln`, `exp` to the nearest; sine, cosine and
-the angle of a vector are computed here with their remainders.
+The standard library's `decimal` rounds +, -, × and / as told and `sqrt`, `ln`, `exp` to the nearest; sine, cosine and
+the angle of a vector are computed here with their remainders. Operators on `Decimal` itself (unary minus and `abs` too)
+round to the precision of the calling thread, so only contexts, `copy_negate` and `copy_abs` are used here.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-WIDE = 10**9
+WIDE = 10**8
+"""Largest exponent; nothing here comes near it."""
+
+
+def power_of_ten(exponent: int) -> Decimal:
+    """10**exponent, whatever the calling thread's precision."""
+    return Decimal((0, (1,), exponent))
+
+
+def context(digits: int, rounding: str = ROUND_HALF_EVEN) -> Context:
+    """A context that traps nothing; intervals check for themselves whether their ends are finite."""
+    return Context(prec=digits, rounding=rounding, Emax=WIDE, Emin=-WIDE, traps=[])
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +39,7 @@ class Precision:
     @lru_cache(maxsize=64)
     def of(digits: int) -> Precision:
         """The precision with this many digits."""
-        down = Context(prec=digits, rounding=ROUND_FLOOR, Emax=WIDE, Emin=-WIDE)
-        return Precision(digits, down, Context(prec=digits, rounding=ROUND_CEILING, Emax=WIDE, Emin=-WIDE))
+        return Precision(digits, context(digits, ROUND_FLOOR), context(digits, ROUND_CEILING))
 
     def exact(self, value: Fraction | float) -> Interval:
         """A rational or float as an interval."""
@@ -51,7 +62,7 @@ def _pi(p: Precision) -> Interval:
     def arctan_of_inverse(n: int) -> Interval:
         x = p.exact(Fraction(1, n))
         square, power, total, k = x * x, x, x, 1
-        while power.hi > Decimal(10) ** (-p.digits - 2):
+        while power.hi > power_of_ten(-p.digits - 2):
             power = power * square
             k += 2
             step = power / p.exact(k)
@@ -116,7 +127,7 @@ class Interval:
         """x·x, never negative."""
         if not self.bounded:
             return self.everything()
-        low, high = sorted((abs(self.lo), abs(self.hi)))
+        low, high = sorted((self.lo.copy_abs(), self.hi.copy_abs()))
         if self.lo <= 0 <= self.hi:
             low = Decimal(0)
         return Interval(self.p.down.multiply(low, low), self.p.up.multiply(high, high), self.p)
@@ -125,7 +136,8 @@ class Interval:
         """Square root of the non-negative part."""
         if not self.bounded:
             return self.everything()
-        return Interval(self.p.down.sqrt(max(self.lo, Decimal(0))), self.p.up.sqrt(max(self.hi, Decimal(0))), self.p)
+        low, high = (self.p.down.sqrt(max(end, Decimal(0))) for end in (self.lo, self.hi))
+        return Interval(max(self.p.down.next_minus(low), Decimal(0)), self.p.up.next_plus(high), self.p)
 
     def ln(self) -> Interval:
         """Natural logarithm; nothing is promised where the interval touches 0."""
@@ -143,18 +155,18 @@ class Interval:
 
     def cos_sin(self) -> tuple[Interval, Interval]:
         """Cosine and sine, for |x| < 8: Taylor series at the middle, widened by remainder and half width."""
-        if not self.bounded or max(abs(self.lo), abs(self.hi)) > 8:
+        if not self.bounded or max(self.lo.copy_abs(), self.hi.copy_abs()) > 8:
             everything = Interval(Decimal(-1), Decimal(1), self.p)
             return everything, everything
-        work = Context(prec=self.p.digits + 12, Emax=WIDE, Emin=-WIDE)
+        work = context(self.p.digits + 12)
         middle = work.divide(work.add(self.lo, self.hi), 2)
-        radius = self.p.up.add(self.width, Decimal(10) ** (-self.p.digits - 4))
+        radius = self.p.up.add(self.width, power_of_ten(-self.p.digits - 4))
         sums = [Decimal(1), middle]
         term, k = middle, 1
-        while abs(term) > Decimal(10) ** (-self.p.digits - 6) or k < 16:
+        while term.copy_abs() > power_of_ten(-self.p.digits - 6) or k < 16:
             k += 1
             term = work.divide(work.multiply(term, middle), k)
-            sums[k % 2] = work.add(sums[k % 2], -term if k % 4 in (2, 3) else term)
+            sums[k % 2] = work.add(sums[k % 2], term.copy_negate() if k % 4 in (2, 3) else term)
         cosine, sine = (Interval(value, value, self.p).widened(radius) for value in sums)
         return cosine, sine
 
@@ -171,13 +183,14 @@ def angle(y: Interval, x: Interval) -> Interval:
     guess = math.atan2(y.float(), x.float())
     start = p.exact(guess)
     cosine, sine = start.cos_sin()
-    ratio = (y * cosine - x * sine) / (x * cosine + y * sine)
-    if not ratio.bounded or max(abs(ratio.lo), abs(ratio.hi)) > Decimal("0.01"):
+    along = x * cosine + y * sine
+    ratio = (y * cosine - x * sine) / along
+    if along.lo <= 0 or not ratio.bounded or max(ratio.lo.copy_abs(), ratio.hi.copy_abs()) > Decimal("0.01"):
         return start.everything()
     square, power, total, k = ratio.square(), ratio, ratio, 1
-    while max(abs(power.lo), abs(power.hi)) > Decimal(10) ** (-p.digits - 20) and k < 200:
+    while max(power.lo.copy_abs(), power.hi.copy_abs()) > power_of_ten(-p.digits - 20) and k < 200:
         power = power * square
         k += 2
         step = power / p.exact(k)
         total = total - step if k % 4 == 3 else total + step
-    return start + total.widened(max(abs(power.lo), abs(power.hi)))
+    return start + total.widened(max(power.lo.copy_abs(), power.hi.copy_abs()))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from metricdp.exact import sqrt_up
 from metricdp.noise._bits import Words
 from metricdp.noise._interval import Interval
 from metricdp.noise._law import TINY, Floats, uniforms
@@ -25,7 +26,8 @@ def sum_of_exponentials(u: Floats, width: Floats) -> tuple[Floats, Floats]:
     error = width.sum(axis=0)
     for start in range(0, count, GROUP):
         total -= np.log(np.multiply.reduce(u[start : start + GROUP], axis=0))
-    error += total * TINY + count * (2.0**-50 + TINY)
+    error *= 1 + count * 2.0**-52
+    error += total * (2 * TINY + (count // GROUP + 2) * 2.0**-52) + count * (2.0**-50 + TINY)
     return total, error
 
 
@@ -225,7 +227,7 @@ class IndependentGaussian:
         """Box and Muller."""
         u, width = uniforms(words)
         first, second, spread = polar(u[0], width[0], u[1], half_width(words))
-        scale = math.sqrt(self.variance)
+        scale = float(sqrt_up(self.variance))
         values = np.stack([first, second])
         values *= scale
         errors = scale * spread + np.abs(values) * TINY

@@ -6,7 +6,7 @@ from metricdp.spaces._finite import Discrete, FiniteSpace
 from metricdp.spaces._geographic import EARTH_RADIUS, WGS84_STRETCH, Geographic
 from metricdp.spaces._metrics import metric_closure
 from metricdp.spaces._product import Product
-from metricdp.spaces._space import Space
+from metricdp.spaces._space import Space, is_space
 
 __all__ = [
     "EARTH_RADIUS",
@@ -19,5 +19,6 @@ __all__ = [
     "Product",
     "Space",
     "SymmetricDifference",
+    "is_space",
     "metric_closure",
 ]

@@ -47,7 +47,11 @@ class Hamming:
 
     def distance(self, x: ArrayLike, y: ArrayLike) -> Any:
         """Positions that differ along the last axis; a record is one scalar (encode rows as one value each)."""
-        a, b = np.asarray(x), np.asarray(y)
+        try:
+            a, b = np.asarray(x), np.asarray(y)
+            np.broadcast_shapes(a.shape, b.shape)
+        except ValueError:
+            a = b = np.empty(0)
         if a.ndim == 0 or b.ndim == 0 or a.shape[-1] != self.n or b.shape[-1] != self.n:
             raise IncompatibleError(
                 "A database has another number of records.", f"Exactly {self.n} are accepted.", "Check the sizes."
@@ -57,7 +61,10 @@ class Hamming:
 
     def contains(self, x: ArrayLike) -> Any:
         """Whether a database has n records."""
-        shape = np.shape(x)
+        try:
+            shape = np.shape(x)
+        except ValueError:
+            shape = ()
         return np.full(shape[:-1], bool(shape) and shape[-1] == self.n)
 
     def with_unit(self, unit: str) -> Hamming:
@@ -95,7 +102,12 @@ class SymmetricDifference:
 
     def distance(self, x: Iterable[Hashable], y: Iterable[Hashable]) -> float:
         """Size of the symmetric difference of two multisets of hashable records (array rows count as tuples)."""
-        a, b = _multiset(x), _multiset(y)
+        try:
+            a, b = _multiset(x), _multiset(y)
+        except TypeError:
+            raise IncompatibleError(
+                "A database is no collection of hashable records.", "Lists, or arrays of rows.", "Convert it."
+            ) from None
         return float(sum((a - b).values()) + sum((b - a).values()))
 
     def contains(self, x: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metricdp.errors import InvalidParameterError
-from metricdp.spaces._space import Floats, as_rows, check_unit, finite_rows
+from metricdp.spaces._space import Floats, as_rows, broadcast, check_unit, finite_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,8 @@ class Euclidean:
             raise InvalidParameterError(
                 "The dimension is not a whole number >= 1.", "1, 2, 3, … are accepted.", "Pass the number of columns."
             )
-        norm = {1: 1.0, 2: 2.0, math.inf: math.inf}.get(self.norm) if isinstance(self.norm, int | float) else None
+        known = isinstance(self.norm, int | float | np.number) and not isinstance(self.norm, bool)
+        norm = {1: 1.0, 2: 2.0, math.inf: math.inf}.get(self.norm) if known else None
         if norm is None:
             raise InvalidParameterError(
                 "The norm is none of 1, 2, inf.", "1, 2 and math.inf are accepted.", "Choose one of them."
@@ -63,7 +64,9 @@ class Euclidean:
 
     def distance(self, x: ArrayLike, y: ArrayLike) -> Any:
         """Norm of the difference; batches broadcast over all axes but the last."""
-        difference = self.check(x) - self.check(y, "second record")
+        a, b = self.check(x), self.check(y, "second record")
+        broadcast(a, b)
+        difference = a - b
         result = np.linalg.norm(difference, ord=self.norm, axis=-1)
         return float(result) if result.ndim == 0 else result
 

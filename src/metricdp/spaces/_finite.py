@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
+from metricdp import units
 from metricdp.errors import IncompatibleError, InvalidParameterError, NotAMetricError, OutOfSpaceError
 from metricdp.spaces import _metrics
 from metricdp.spaces._metrics import Distances, MatrixDistances, PointDistances, UniformDistances
@@ -96,7 +97,12 @@ class FiniteSpace:
             unit: the unit of the coordinates.
             duplicates: "refuse" equal rows, or "merge" them: their labels become names of one item.
         """
-        array = np.asarray(points)
+        if duplicates not in ("refuse", "merge"):
+            raise InvalidParameterError("That treatment of duplicates is not known.", "refuse or merge.", "Choose one.")
+        try:
+            array = np.asarray(points)
+        except ValueError:
+            array = np.empty(0)
         if array.ndim != 2 or array.size == 0:
             raise InvalidParameterError(
                 f"The points have shape {array.shape}.", "Shape (n, d) with n, d >= 1.", "Pass one row per item."
@@ -149,9 +155,13 @@ class FiniteSpace:
         Raises:
             NotAMetricError: the graph is not (strongly) connected: some distance would be infinite.
         """
-        triples = [tuple(edge) for edge in edges]
+        if not isinstance(edges, Iterable) or isinstance(edges, str | bytes):
+            raise IncompatibleError("The edges are no sequence.", "(from, to, length) triples.", "Pass a list.")
+        triples = [tuple(edge) if isinstance(edge, Iterable) else () for edge in edges]
         if not triples or any(len(edge) != 3 for edge in triples):
             raise InvalidParameterError("There are no edges, or not triples.", "(from, to, length).", "Pass some.")
+        if not all(isinstance(node, Hashable) for edge in triples for node in edge[:2]):
+            raise IncompatibleError("A node is not hashable.", "Strings, numbers, tuples.", "Convert them.")
         names = tuple(dict.fromkeys(node for edge in triples for node in edge[:2]))
         position = {name: i for i, name in enumerate(names)}
         lengths = as_rows([[edge[2]] for edge in triples], 1, "edge length")[:, 0]
@@ -208,7 +218,7 @@ class FiniteSpace:
 
     def positions(self, x: Any) -> NDArray[np.intp]:
         """Row numbers of labels (one label or a sequence of them); unknown ones are refused by position."""
-        single = self._is_label(x)
+        single = self._is_label(x) or isinstance(x, str | bytes) or not isinstance(x, Iterable)
         items = [x] if single else list(x)
         found = np.empty(len(items), dtype=np.intp)
         for i, label in enumerate(items):
@@ -230,6 +240,10 @@ class FiniteSpace:
     def distance(self, x: Any, y: Any) -> Any:
         """Distance between labels, or between two sequences of labels of one length."""
         left, right = np.atleast_1d(self.positions(x)), np.atleast_1d(self.positions(y))
+        if left.size != right.size and min(left.size, right.size) != 1:
+            raise IncompatibleError(
+                f"{left.size} and {right.size} labels do not pair up.", "One length, or one label.", "Check them."
+            )
         left, right = np.broadcast_arrays(left, right)
         result = self._distances.pairs(left, right)
         return float(result[0]) if self._is_label(x) and self._is_label(y) else result
@@ -257,9 +271,12 @@ class FiniteSpace:
         return _metrics.check_triangle(self._distances, exact=exact)
 
     def with_unit(self, unit: str) -> FiniteSpace:
-        """The same items, their distances read in another unit."""
+        """The same items with distances in another unit: rescaled where both are lengths, renamed otherwise."""
+        distances = self._distances
+        if unit != self.unit and units.known(unit) and units.known(self.unit):
+            distances = distances.divided(float(units.ratio(self.unit, unit)))
         space = object.__new__(FiniteSpace)
-        space._set(self.labels, self._distances, unit, self._positions)
+        space._set(self.labels, distances, unit, self._positions)
         return space
 
     def describe(self) -> str:

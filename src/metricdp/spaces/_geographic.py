@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metricdp import units
 from metricdp.errors import InvalidParameterError, OutOfSpaceError
-from metricdp.spaces._space import Floats, as_rows, check_unit, finite_rows, first_bad
+from metricdp.spaces._space import Floats, as_rows, broadcast, check_unit, finite_rows, first_bad
 
 EARTH_RADIUS = Fraction(63710088, 10)
 """Mean radius of the sphere in metres, exactly 6,371,008.8."""
@@ -50,7 +50,7 @@ class Geographic:
         if not units.known(self.unit):
             raise InvalidParameterError(
                 f"The unit {self.unit!r} is not a length.",
-                f"Accepted: {', '.join(units.METRES)}.",
+                f"A length: {', '.join(units.METRES)}.",
                 'Use Geographic("m") or Geographic("km").',
             )
 
@@ -79,6 +79,7 @@ class Geographic:
     def distance(self, x: ArrayLike, y: ArrayLike) -> Any:
         """Great-circle distance; accurate for near, far and antipodal pairs; batches broadcast."""
         a, b = self.check(x), self.check(y, "second record")
+        broadcast(a, b)
         delta = np.radians(b[..., 0] - a[..., 0])
         turn = np.radians(np.remainder(b[..., 1] - a[..., 1] + 180.0, 360.0) - 180.0)
         sin_a, cos_a = sine_and_cosine(a[..., 0])

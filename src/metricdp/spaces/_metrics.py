@@ -46,6 +46,10 @@ class Distances(Protocol):
         """The distances of left[i] to right[i]."""
         ...
 
+    def divided(self, factor: float) -> Distances:
+        """All distances divided by a factor."""
+        ...
+
     def digest(self) -> str:
         """SHA-256 of the content."""
         ...
@@ -70,6 +74,10 @@ class MatrixDistances:
     def pairs(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         """Entries of the matrix."""
         return np.asarray(self.matrix[left, right])
+
+    def divided(self, factor: float) -> Distances:
+        """The matrix divided by a factor."""
+        return MatrixDistances(self.matrix / factor, self.proof)
 
     def digest(self) -> str:
         """SHA-256 of the entries."""
@@ -103,6 +111,10 @@ class PointDistances:
         """Distances of the pairs."""
         return np.asarray(np.linalg.norm(self.points[left] - self.points[right], ord=self.norm, axis=-1))
 
+    def divided(self, factor: float) -> Distances:
+        """The points divided by a factor."""
+        return PointDistances(self.points / factor, self.norm)
+
     def digest(self) -> str:
         """SHA-256 of the points and the norm."""
         head = f"points {self.points.shape} {self.norm}".encode()
@@ -128,6 +140,12 @@ class UniformDistances:
         """1 where the items differ."""
         return np.not_equal(left, right).astype(np.float64)
 
+    def divided(self, factor: float) -> Distances:
+        """All distances 1/factor."""
+        matrix = np.full((self.n, self.n), 1 / factor)
+        np.fill_diagonal(matrix, 0.0)
+        return MatrixDistances(matrix, "all distances are equal")
+
     def digest(self) -> str:
         """SHA-256 of the number of items."""
         return hashlib.sha256(f"uniform {self.n}".encode()).hexdigest()
@@ -138,12 +156,7 @@ def check_matrix(distances: ArrayLike, n: int) -> MatrixDistances:
 
     Float noise up to `TOLERANCE` (relative) is no error: of d(i,j) and d(j,i) the smaller is kept, which promises more.
     """
-    try:
-        matrix = np.array(distances, dtype=np.float64)
-    except (ValueError, TypeError):
-        raise NotAMetricError(
-            "The distances are not a matrix of numbers.", f"A float array of shape ({n}, {n}).", "Convert it first."
-        ) from None
+    matrix = _numbers(distances, f"a float array of shape ({n}, {n})")
     if matrix.shape != (n, n):
         raise NotAMetricError(
             f"The distances have shape {matrix.shape} for {n} labels.", f"Shape ({n}, {n}).", "One row per label."
@@ -194,7 +207,7 @@ def metric_closure(distances: ArrayLike) -> Floats:
     Raises:
         NotAMetricError: not square, not finite, negative, or zero between different items.
     """
-    matrix = np.array(distances, dtype=np.float64)
+    matrix = _numbers(distances, "a square matrix")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise NotAMetricError(f"The distances have shape {matrix.shape}.", "A square matrix.", "One row per item.")
     np.fill_diagonal(matrix, 0.0)
@@ -208,6 +221,15 @@ def smallest_coordinate_gap_is_safe(points: Floats) -> bool:
     """Whether two different points can have distance 0 or infinity only by underflow or overflow of floats."""
     size = np.abs(points[points != 0])
     return bool(size.size == 0 or (size.min() > 1e-130 and size.max() < 1e150 / math.sqrt(points.shape[-1])))
+
+
+def _numbers(distances: ArrayLike, accepted: str) -> Floats:
+    try:
+        return np.array(distances, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError):
+        raise NotAMetricError(
+            "The distances are not a matrix of numbers.", f"It must be {accepted}.", "Convert it first."
+        ) from None
 
 
 def _fail_where(bad: NDArray[np.bool_], what: str, accepted: str) -> None:

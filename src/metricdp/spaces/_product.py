@@ -9,8 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from metricdp.errors import IncompatibleError, InvalidParameterError
-from metricdp.spaces._space import Space
+from metricdp.spaces._space import Space, is_space
 
+INNER = ("Euclidean", "Geographic", "FiniteSpace")
 Combine = Literal["max", "sum", "l2"]
 
 
@@ -37,9 +38,11 @@ class Product:
     combine: Combine = "max"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.space, Space):
+        if not is_space(self.space) or self.space.identity()["space"] not in INNER:
             raise IncompatibleError(
-                f"The inner space is a {type(self.space).__name__}.", "A Space is accepted.", "Pass Geographic(), say."
+                f"The inner space is a {type(self.space).__name__}.",
+                "Euclidean, Geographic or a FiniteSpace.",
+                "Pass Geographic(), say.",
             )
         n = self.n
         if n is not None and (isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1):
@@ -62,7 +65,7 @@ class Product:
         if self.n is None:
             return math.inf
         factor = {"max": 1.0, "sum": float(self.n), "l2": math.nextafter(math.sqrt(self.n), math.inf)}[self.combine]
-        return self.space.diameter * factor
+        return math.nextafter(self.space.diameter * factor, math.inf)
 
     def distance(self, x: Any, y: Any) -> Any:
         """Distance between two tuples, or between batches of tuples of one length.
@@ -71,7 +74,10 @@ class Product:
         of vectors.
         """
         axis = self._length_axis()
-        lengths = [np.shape(t)[axis] if np.ndim(t) >= -axis else None for t in (x, y)]
+        try:
+            lengths = [np.shape(t)[axis] if np.ndim(t) >= -axis else None for t in (x, y)]
+        except ValueError:
+            raise IncompatibleError("A tuple is ragged.", "Records of one shape.", "Pass one array.") from None
         if self.n is not None and any(length != self.n for length in lengths):
             raise IncompatibleError(
                 f"Tuples of length {lengths[0]} and {lengths[1]} were given.",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numbers
+from decimal import Decimal
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -51,6 +53,17 @@ class Space(Protocol):
         ...
 
 
+_ROLE = ("unit", "diameter", "distance", "contains", "describe", "identity", "with_unit")
+
+
+def is_space(candidate: object) -> bool:
+    """Whether an instance plays the role; asks its class only, since a diameter may be costly to compute."""
+    if isinstance(candidate, type):
+        return False
+    slots = {*getattr(type(candidate), "__slots__", ()), *getattr(type(candidate), "__annotations__", {})}
+    return all(hasattr(type(candidate), name) or name in slots for name in _ROLE)
+
+
 def check_unit(unit: object) -> None:
     """Refuse a unit that is not a short printable string."""
     if not isinstance(unit, str) or len(unit) > 40 or not unit.isprintable():
@@ -64,43 +77,58 @@ def as_rows(x: ArrayLike, width: int, what: str) -> Floats:
 
     Accepts whatever NumPy can read as numbers, data frames included; text, booleans and complex numbers are refused.
     """
-    try:
-        array = np.asarray(x)
-    except (ValueError, TypeError):
-        array = np.asarray(None)
-    if array.dtype == object:
-        try:
-            array = np.asarray(array.tolist(), dtype=np.float64)
-        except (ValueError, TypeError, OverflowError):
-            array = np.asarray(None)
-    if array.dtype.kind not in "fiu":
+    array = _as_numbers(x)
+    if array is None:
         raise IncompatibleError(
-            f"The {what} is not an array of numbers (dtype {array.dtype}).",
-            f"Numbers with {width} columns are accepted.",
+            f"The {what} is not an array of numbers.",
+            f"Unmasked integers or floats with {width} column{'s' * (width > 1)} are accepted.",
             "Convert the columns to float64 first.",
         )
     if array.ndim == 0 or array.shape[-1] != width:
         raise OutOfSpaceError(
             f"The {what} has shape {array.shape}.",
             f"A record has {width} number{'s' * (width > 1)}; a batch has shape (n, {width}).",
-            "Check the columns, or choose the space for this many.",
+            "Check the columns (a column of n numbers becomes a batch by x.reshape(-1, 1)), or choose another space.",
         )
-    rows = array.astype(np.float64, copy=False)
-    if array.dtype.kind in "iu" and array.size and not np.array_equal(rows.astype(array.dtype), array):
-        first = first_bad(rows.astype(array.dtype) == array)
-        raise OutOfSpaceError(
-            f"The {what} at row {first} is an integer that float64 cannot hold.",
-            "Integers up to 2**53 are accepted.",
-            "Rescale the column.",
-        )
+    exact = np.abs(array) <= 2**53 if array.dtype.kind in "iu" else np.abs(array) <= np.finfo(np.float64).max
+    rows = np.where(exact | np.isnan(array), array, np.inf).astype(np.float64) if not exact.all() else array
+    rows = rows.astype(np.float64, copy=False)
     finite = np.isfinite(rows)
     if not finite.all():
         raise OutOfSpaceError(
-            f"The {what} at row {first_bad(finite)} is not finite (NaN or infinity).",
-            "Finite numbers are accepted.",
+            f"The {what} at row {first_bad(finite)} is not finite (NaN, infinity, or too large for float64).",
+            "Finite numbers are accepted, integers up to 2**53.",
             "Drop or mend that row.",
         )
     return rows
+
+
+def _as_numbers(x: ArrayLike) -> NDArray[np.generic] | None:
+    """The array, or None where an entry is no number: text, booleans, complex numbers, masked or ragged arrays."""
+    if isinstance(x, np.ma.MaskedArray):
+        return None
+    try:
+        array = np.asarray(x)
+        if array.dtype == object:
+            flat = array.reshape(-1).tolist()
+            if any(
+                isinstance(v, bool | str | bytes | np.bool_) or not isinstance(v, numbers.Real | Decimal) for v in flat
+            ):
+                return None
+            array = array.astype(np.float64)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return array if array.dtype.kind in "fiu" else None
+
+
+def broadcast(a: Floats, b: Floats) -> None:
+    """Refuse two batches whose lengths do not fit."""
+    try:
+        np.broadcast_shapes(a.shape, b.shape)
+    except ValueError:
+        raise IncompatibleError(
+            f"Batches of shapes {a.shape} and {b.shape} do not fit.", "One length, or a single record.", "Check them."
+        ) from None
 
 
 def first_bad(good: NDArray[np.bool_]) -> int:
