@@ -14,7 +14,7 @@ test: $(VENV)/test-ready lint
 	$(PYTEST) -m "not data"
 
 test-data: $(VENV)/test-ready
-	$(PYTEST) -m data tests
+	$(PYTEST) -m data tests/data
 
 lint: $(VENV)/test-ready
 	$(BIN)/ruff check .

@@ -101,7 +101,7 @@ def refinements(n):
             start = time.process_time()
             mechanism.release(x)
             spent = (time.process_time() - start) / n * 1e9
-            print(f"| {epsilon} | {latitude:.7g} | {len(record.longer) / n:.2%} | {spent:,.0f} |")
+            print(f"| {epsilon} | {latitude:.9g} | {len(record.longer) / n:.2%} | {spent:,.0f} |")
 
 
 def against_opendp(n):
