@@ -96,9 +96,7 @@ class Gaussian:
 
     def release(self, x: ArrayLike, *, entropy: Entropy | None = None) -> Any:
         """One noisy output per record; see `Laplace.release`."""
-        if isinstance(self.space, Geographic):
-            return _mechanism.release_positions(self.space, self._law, self._step, x, entropy)
-        return _mechanism.release_vectors(self.space, self._law, self._step, x, entropy)
+        return _mechanism.release(self.space, self._law, self._step, x, entropy)
 
     def check(self, x: ArrayLike) -> Any:
         """The records as float64, or OutOfSpaceError: what `release` refuses, without releasing."""

@@ -102,9 +102,7 @@ class Laplace:
         Raises:
             OutOfSpaceError: before anything is sampled; names the row, never the value.
         """
-        if isinstance(self.space, Geographic):
-            return _mechanism.release_positions(self.space, self._law, self._step, x, entropy)
-        return _mechanism.release_vectors(self.space, self._law, self._step, x, entropy)
+        return _mechanism.release(self.space, self._law, self._step, x, entropy)
 
     def check(self, x: ArrayLike) -> Any:
         """The records as float64, or OutOfSpaceError: what `release` refuses, without releasing."""

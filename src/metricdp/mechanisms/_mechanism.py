@@ -98,6 +98,13 @@ def check_domain(space: Euclidean | Geographic, step: Fraction, x: ArrayLike) ->
     return rows
 
 
+def release(space: Euclidean | Geographic, law: Law, step: Fraction, x: ArrayLike, source: Entropy | None) -> Floats:
+    """One noisy output per record, in the coordinates of the space."""
+    if isinstance(space, Geographic):
+        return release_positions(space, law, step, x, source)
+    return release_vectors(space, law, step, x, source)
+
+
 def release_vectors(space: Euclidean, law: Law, step: Fraction, x: ArrayLike, source: Entropy | None) -> Floats:
     """Records plus noise, each coordinate rounded to the lattice."""
     origin = randomness.source(source)
