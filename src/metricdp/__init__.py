@@ -45,7 +45,7 @@ _HOMES = {
     "epsilon_for": "guarantee",
     "metric_closure": "spaces",
 }
-_ROOMS = ("entropy", "errors", "guarantee", "ledger", "mechanisms", "plots", "receipts", "spaces", "testing")
+_ROOMS = ("audit", "entropy", "errors", "guarantee", "ledger", "mechanisms", "plots", "receipts", "spaces", "testing")
 
 __all__ = [
     "Discrete",

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import metricdp
-from metricdp.cli import _demo, _explain, _ledger, _plot, _receipt, _release, _reproduce
+from metricdp.cli import _audit, _demo, _explain, _ledger, _plot, _receipt, _release, _reproduce
 from metricdp.errors import (
     EntropyError,
     FileRefusedError,
@@ -44,12 +44,13 @@ Examples:
     metricdp demo
 
 Exit codes: 0 done; 1 an error of the program itself; 2 wrong usage; 3 a parameter or a record was refused;
-4 the ledger refused; 5 a file cannot be read or written; 6 an extra is not installed; 7 the source of randomness is
-broken; 130 interrupted.
+4 the ledger refused, or an audit found more loss than was promised; 5 a file cannot be read or written; 6 an extra is not
+installed; 7 the source of randomness is broken; 130 interrupted.
 """,
 )
 app.command("release")(_release.release)
 app.command("explain")(_explain.explain)
+app.command("audit")(_audit.audit)
 app.command("plot")(_plot.plot)
 app.command("receipt")(_receipt.receipt)
 app.command("demo")(_demo.demo)

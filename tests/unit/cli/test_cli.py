@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import metricdp
@@ -143,6 +144,19 @@ def test_errors_of_the_program_show_no_value(run, monkeypatch):
     monkeypatch.setattr("metricdp.release.plan", broken)
     message = run("release", DATA, *POSITIONS, "--epsilon", "1", "--out", "o.csv", code=1)
     assert "48.8566" not in message
+
+
+def test_audit_of_a_matrix(run, tmp_path):
+    np.save(tmp_path / "m.npy", [[0.8, 0.2], [0.2, 0.8]])
+    np.save(tmp_path / "d.npy", [[0.0, 1.0], [1.0, 0.0]])
+    arguments = ["audit", "m.npy", "--distances", "d.npy"]
+    assert "epsilon = 1.38629436112" in run(*arguments)
+    assert "It keeps epsilon = 2" in run(*arguments, "--epsilon", "2")
+    assert "does not keep" in run(*arguments, "--epsilon", "1", code=4)
+    assert "delta = 0.1" in run(*arguments, "--delta", "0.1")
+    run("audit", "none.npy", "--distances", "d.npy", code=5)
+    (tmp_path / "d.npy").write_text("text")
+    run(*arguments, code=5)
 
 
 def test_reproduction_is_kept_and_resumed(run, tmp_path):

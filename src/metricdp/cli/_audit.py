@@ -1,0 +1,47 @@
+"""metricdp audit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from metricdp.audit import exact
+from metricdp.errors import FileRefusedError, LossLimitExceeded
+
+
+def audit(
+    matrix: Annotated[Path, typer.Argument(metavar="MATRIX.npy", help="Probabilities: a row per input.")],
+    distances: Annotated[Path, typer.Option(metavar="D.npy", help="Distances between the inputs.")],
+    epsilon: Annotated[str | None, typer.Option(help="The promise to check, per unit of distance.")] = None,
+    delta: Annotated[str, typer.Option(help="Probability left out.")] = "0",
+) -> None:
+    """The smallest epsilon that a matrix of probabilities meets, exactly; exit code 4 where --epsilon is not met.
+
+    Example:
+        metricdp audit MATRIX.npy --distances D.npy --epsilon 2
+    """
+    report = exact(_array(matrix), _array(distances), delta)
+    typer.echo(str(report))
+    if epsilon is None:
+        return
+    if not report.meets(epsilon):
+        raise LossLimitExceeded(
+            f"The matrix does not keep epsilon = {epsilon}.",
+            "A matrix whose loss is at most that.",
+            "Do not release through it; the line above names the worst inputs.",
+        )
+    typer.echo(f"It keeps epsilon = {epsilon}.")
+
+
+def _array(path: Path) -> Any:
+    try:
+        return np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        raise FileRefusedError(
+            f"{path.name} cannot be read as an array.",
+            "A .npy file of numbers, without pickle.",
+            "Save it by numpy.save.",
+        ) from None
