@@ -44,7 +44,7 @@ Examples:
     metricdp demo
 
 Exit codes: 0 done; 1 an error of the program itself; 2 wrong usage; 3 a parameter or a record was refused;
-4 the ledger refused, or an audit found more loss than was promised; 5 a file cannot be read or written; 6 an extra is not
+4 the ledger refused, or an audit found more loss than promised; 5 a file cannot be read or written; 6 an extra is not
 installed; 7 the source of randomness is broken; 130 interrupted.
 """,
 )
