@@ -1,5 +1,5 @@
 """`python -m metricdp` is the command line."""
 
-from metricdp.cli import main
+from metricdp._entry import main
 
 main()

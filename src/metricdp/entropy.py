@@ -8,6 +8,7 @@ reproducible runs is `metricdp.testing.SeededEntropy`, and it marks the receipt.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 from typing import Protocol, runtime_checkable
 
@@ -52,7 +53,8 @@ class KeyedEntropy:
     """One stream of bytes per (secret, label): SHAKE-256 of both and a block counter.
 
     Whoever holds the secret can undo the noise: keep it as you keep the records. Two uses of one stream give the same
-    noise, which reveals the difference of the two records: use a label once.
+    noise, which reveals the difference of the two records: use a label once. Threads may share a stream (the block
+    counter is atomic); a forked process starts with a copy of it, so give each process a label of its own.
 
     Args:
         secret: at least 16 bytes, unpredictable.
@@ -71,9 +73,11 @@ class KeyedEntropy:
             raise InvalidParameterError(
                 f"The secret has {len(secret)} bytes.", "At least 16 are accepted.", "Pass os.urandom(32), kept safe."
             )
+        if not isinstance(label, str):
+            raise IncompatibleError(f"The label is a {type(label).__name__}.", "Text.", "Name the stream.")
         self._prefix = hashlib.sha256(b"metricdp keyed entropy\0" + bytes(secret)).digest()
-        self._prefix += hashlib.sha256(label.encode()).digest()
-        self._blocks = 0
+        self._prefix += hashlib.sha256(label.encode("utf-8", "surrogatepass")).digest()
+        self._blocks = itertools.count()
 
     def stream(self, label: str) -> KeyedEntropy:
         """A separate stream under the same secret, named by `label` beneath this one."""
@@ -81,8 +85,9 @@ class KeyedEntropy:
 
     def read(self, count: int) -> bytes:
         """The next `count` bytes of this stream."""
-        block = self._blocks.to_bytes(8, "little")
-        self._blocks += 1
+        if not isinstance(count, int) or count < 0:
+            raise InvalidParameterError("A negative number of bytes.", "0 or more.", "Ask for some.")
+        block = next(self._blocks).to_bytes(8, "little")
         return hashlib.shake_256(self._prefix + block).digest(count)
 
     def __repr__(self) -> str:

@@ -81,7 +81,7 @@ def loss_curve(guarantee: Guarantee, radius: float, *, delta: float = 1e-6, ax: 
     Args:
         guarantee: the promise.
         radius: the largest distance drawn.
-        delta: probability left out where the promise is not pure.
+        delta: what is added to every probability where the promise is not pure.
         ax: where to draw; a new figure by default.
     """
     axes = _axes(ax)
@@ -90,7 +90,7 @@ def loss_curve(guarantee: Guarantee, radius: float, *, delta: float = 1e-6, ax: 
     losses = [guarantee.loss(float(d)) if pure else guarantee.epsilon_at(float(d), delta) for d in distances]
     axes.plot(distances, np.exp(np.minimum(losses, 700)), color=BEFORE)
     axes.set_yscale("log")
-    label = "largest change of odds" + ("" if pure else f" (except with probability {delta:g})")
+    label = "largest change of odds" if pure else f"largest growth of a probability (plus {delta:g})"
     axes.set(xlabel=f"distance ({guarantee.unit})".replace(" ()", ""), ylabel=label)
     axes.grid(alpha=0.3)
     return axes  # type: ignore[no-any-return]

@@ -21,6 +21,7 @@ from metricdp.errors import FileRefusedError
 from metricdp.guarantee import Guarantee
 
 ENDING = ".receipt.json"
+KEYS = {"output", "parameters", "guarantee of one record", "expected displacement", "randomness", "versions"}
 
 
 def path_of(output: Path) -> Path:
@@ -104,7 +105,7 @@ def write(receipt: dict[str, Any], path: Path) -> None:
 
 def read(path: Path) -> dict[str, Any]:
     """A receipt from its file (or from the output it lies beside)."""
-    if not path.name.endswith(ENDING) and path_of(path).exists():
+    if path.is_file() and not path.name.endswith(ENDING) and path_of(path).exists():
         path = path_of(path)
     try:
         receipt = json.loads(path.read_text(encoding="utf-8"))
@@ -114,8 +115,8 @@ def read(path: Path) -> dict[str, Any]:
         ) from None
     except ValueError:
         receipt = None
-    if not isinstance(receipt, dict) or receipt.get("receipt") != "metricdp 1":
-        raise FileRefusedError(f"{path.name} is no receipt.", "A file ending in .receipt.json.", "Check the path.")
+    if not isinstance(receipt, dict) or receipt.get("receipt") != "metricdp 1" or not receipt.keys() >= KEYS:
+        raise FileRefusedError(f"{path.name} is not a receipt.", "A file ending in .receipt.json.", "Check the path.")
     return receipt
 
 
@@ -127,7 +128,8 @@ def in_words(receipt: dict[str, Any], beside: Path | None = None) -> str:
         f"{output['name']}: released {receipt['made']} by metricdp {receipt['versions']['metricdp']}.",
         f"Mechanism: {receipt['parameters']['arguments']}.",
         f"Rows: {receipt.get('rows', '?')}; columns replaced: {', '.join(receipt.get('columns', []))}.",
-        f"Records moved by {moved['mean']:.4g}{unit} on average, 95 % of them by less than {moved['95 %']:.4g}{unit}.",
+        f"Expected: records move by {moved['mean']:.4g}{unit} on average, "
+        f"95 % of them by less than {moved['95 %']:.4g}{unit}.",
         f"Charge: {receipt.get('charge', 'none')}",
         "",
         "For each record:",

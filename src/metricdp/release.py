@@ -142,13 +142,14 @@ def run(
     """
     target = Path(out)
     bits = randomness.source(entropy)
-    check_target(target, planned.source)
+    check_target(target, planned.source, ledger)
     if signature(planned.source) != planned.seen:
         raise _changed(planned.source)
     if ledger is not None:
         ledger.charge(in_unit_of(ledger, planned.charge), f"release of {target.name}")
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     note = receipts.path_of(part)
+    renamed = False
     try:
         _sample(planned, part, bits, progress or _silent)
         receipt = receipts.make(
@@ -166,16 +167,19 @@ def run(
         )
         receipts.write(receipt, note)
         note.replace(receipts.path_of(target))
+        renamed = True
         part.replace(target)
     except BaseException as error:
         part.unlink(missing_ok=True)
         note.unlink(missing_ok=True)
+        if renamed:
+            receipts.path_of(target).unlink(missing_ok=True)
         if isinstance(error, OSError) and not isinstance(error, FileRefusedError):
             stands = "the charge stands in the ledger" if ledger is not None else "nothing was charged"
             raise FileRefusedError(
-                f"The output could not be written ({error.strerror}); there is no output file.",
+                f"The output could not be written ({error.strerror}); no output was made.",
                 "A folder with room for the whole table.",
-                f"Free some space and run it again; {stands}.",
+                f"Mend that and run it again; {stands}.",
             ) from None
         raise
     return receipt
@@ -205,11 +209,15 @@ def _sample(planned: Plan, part: Path, bits: Entropy, report: Progress) -> None:
         writer.close()
 
 
-def check_target(target: Path, source: Path) -> None:
-    """Refuse an output that would replace the input, or that cannot be made."""
-    if target.exists() and target.samefile(source):
-        raise FileRefusedError("The output is the input.", "Another file.", "Choose another --out.")
-    if target.is_dir() or not target.parent.is_dir():
+def check_target(target: Path, source: Path, ledger: Ledger | None = None) -> None:
+    """Refuse an output that would replace the input or the ledger, or that cannot be made."""
+    for path in (target, receipts.path_of(target)):
+        for kept, name in ((source, "input"), (ledger.path if ledger else None, "ledger")):
+            if kept is not None and path.exists() and kept.exists() and path.samefile(kept):
+                raise FileRefusedError(f"The output is the {name}.", "Another file.", "Choose another --out.")
+        if path.exists() and not path.is_file():
+            raise FileRefusedError("The output is no regular file.", "A file name.", "Choose another --out.")
+    if not target.parent.is_dir():
         raise FileRefusedError("The output is no file in an existing folder.", "A file name.", "Make the folder first.")
     if not os.access(target.parent, os.W_OK):
         raise FileRefusedError("The folder of the output cannot be written.", "A folder of yours.", "Choose another.")

@@ -74,3 +74,20 @@ def test_recording_counts_what_was_read():
     Laplace(Euclidean(1), 1).release(np.zeros((100, 1)), entropy=recorder)
     assert recorder.count >= 400
     assert recorder.reproducible
+
+
+def test_threads_share_a_stream_without_repeats():
+    import threading
+
+    stream = entropy.KeyedEntropy(b"t" * 16)
+    blocks: list[bytes] = []
+    workers = [threading.Thread(target=lambda: blocks.extend(stream.read(16) for _ in range(20_000))) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(set(blocks)) == len(blocks) == 80_000
+    with pytest.raises(InvalidParameterError):
+        stream.read(-1)
+    with pytest.raises(IncompatibleError):
+        stream.stream(None)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from typing import Annotated
 
 import typer
@@ -75,6 +77,8 @@ def _root(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; every refusal is one message on standard error and an exit code."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _stop)
     try:
         result = app(args=arguments, standalone_mode=False)
         code = result if isinstance(result, int) else 0
@@ -85,9 +89,15 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except OSError as error:
+        code = _fail(f"A file cannot be read or written ({error.strerror}).", 5)
     except Exception as error:  # noqa: BLE001  (no traceback: it could show a record)
         code = _unexpected(error)
     sys.exit(code)
+
+
+def _stop(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _unexpected(error: Exception) -> int:
@@ -98,7 +108,7 @@ def _unexpected(error: Exception) -> int:
         return _fail(f"An error of the program itself ({kind}); no more is shown, since it could hold a record.", 1)
     message = describe()
     if type(error).__name__ == "NoArgsIsHelpError":
-        typer.echo(message)
+        typer.echo(message, err=True)
         return 2
     return _fail(message, 2)
 

@@ -9,6 +9,7 @@ import numpy as np
 import typer
 
 from metricdp.audit import exact
+from metricdp.cli._say import say
 from metricdp.errors import FileRefusedError, LossLimitExceeded
 
 
@@ -24,7 +25,7 @@ def audit(
         metricdp audit MATRIX.npy --distances D.npy --epsilon 2
     """
     report = exact(_array(matrix), _array(distances), delta)
-    typer.echo(str(report))
+    say(str(report))
     if epsilon is None:
         return
     if not report.meets(epsilon):
@@ -33,7 +34,7 @@ def audit(
             "A matrix whose loss is at most that.",
             "Do not release through it; the line above names the worst inputs.",
         )
-    typer.echo(f"It keeps epsilon = {epsilon}.")
+    say(f"It keeps epsilon = {epsilon}.")
 
 
 def _array(path: Path) -> Any:

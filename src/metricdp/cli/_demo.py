@@ -11,6 +11,8 @@ import typer
 
 from metricdp import receipts, release
 from metricdp.cli._plot import plot
+from metricdp.cli._say import say
+from metricdp.errors import FileRefusedError
 from metricdp.mechanisms import Laplace
 from metricdp.spaces import Geographic
 
@@ -23,15 +25,18 @@ def demo(
     Example:
         metricdp demo --folder /tmp/metricdp-demo
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        raise FileRefusedError("The folder cannot be made.", "A folder of yours.", "Choose another --folder.") from None
     out = folder / "private_positions.csv"
     with as_file(files("metricdp") / "data" / "demo_positions.csv") as source:
         mechanism = Laplace(Geographic("m"), "0.01")
         plan = release.plan(source, mechanism, ["latitude", "longitude"], subject="person")
-        typer.echo(plan.describe())
+        say(plan.describe())
         release.run(plan, out)
-        typer.echo(f"Wrote {out.resolve()} and its receipt {receipts.path_of(out).name}.")
+        say(f"Wrote {out.resolve()} and its receipt {receipts.path_of(out).name}.")
         if importlib.util.find_spec("matplotlib") is None:
-            typer.echo("No picture: it needs matplotlib (pip install 'metricdp[plots]').", err=True)
+            say("No picture: it needs matplotlib (pip install 'metricdp[plots]').")
             return
         plot(source, out, folder / "before_and_after.png", "latitude", "longitude", None)

@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
+from metricdp.cli._say import say
 from metricdp.errors import InvalidParameterError
 from metricdp.exact import Number
 from metricdp.guarantee import Guarantee, epsilon_for
 from metricdp.mechanisms import Gaussian, Laplace
 from metricdp.spaces import Euclidean, Geographic
-from metricdp.units import known
+from metricdp.units import METRES, known
 
 
 def explain(
@@ -33,7 +34,13 @@ def explain(
         metricdp explain --rho 5e-6 --unit m --delta 1e-9 --radius 1000
     """
     space: Geographic | Euclidean
-    space = Geographic(unit) if dim is None and known(unit) else Euclidean(dim or 2, 2, unit)
+    if dim is None and not known(unit):
+        raise InvalidParameterError(
+            f"{unit!r} is no unit of length.", f"{', '.join(METRES)}; any name for vectors.", "Pass --dim for vectors."
+        )
+    if radius is not None and odds is None and delta is None:
+        raise InvalidParameterError("--radius says nothing alone.", "With --odds or --delta.", "Drop it, or add one.")
+    space = Geographic(unit) if dim is None else Euclidean(dim, 2, unit)
     value: Number | None = epsilon
     if odds is not None:
         if epsilon is not None or rho is not None or radius is None:
@@ -49,9 +56,9 @@ def explain(
     guarantee: Guarantee = mechanism.guarantee
     if delta is not None:
         guarantee = guarantee.as_approximate(delta, radius)
-    typer.echo(guarantee.explain())
+    say(guarantee.explain())
     per = f" {unit}" if unit else ""
-    typer.echo(
+    say(
         f"{type(mechanism).__name__} noise at this value moves records by {mechanism.mean_error:.4g}{per} on average, "
         f"95 % of them by less than {mechanism.error(0.95):.4g}{per}."
     )

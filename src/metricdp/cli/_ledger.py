@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from metricdp.cli._say import say
 from metricdp.errors import FileRefusedError, InvalidParameterError
 from metricdp.exact import positive
 from metricdp.guarantee import Guarantee
@@ -46,6 +47,10 @@ def create(
         raise InvalidParameterError(
             "Not exactly one of --limit, --rho and --epsilon was given.", "One of them.", "See --help for examples."
         )
+    if norm not in ("1", "2", "inf"):
+        raise InvalidParameterError("The norm is none of 1, 2, inf.", "1, 2 or inf.", "Choose one of them.")
+    if (delta is not None and epsilon is None) or (radius is not None and delta is None):
+        raise InvalidParameterError("An option has no use here.", "--epsilon, --delta and --radius.", "See --help.")
     space: Geographic | Euclidean = Geographic(unit) if columns is None else Euclidean(columns, float(norm), unit)
     if limit is not None:
         bound = parse(limit)
@@ -58,7 +63,7 @@ def create(
     else:
         bound = Guarantee.pure(str(epsilon), space)
     ledger = Ledger(file, limit=bound)
-    typer.echo(f"Made {file}: {describe(ledger.limit)}, over {ledger.limit.space.describe()}.")
+    say(f"Made {file}: {describe(ledger.limit)}, over {ledger.limit.space.describe()}.")
 
 
 @app.command("show")
@@ -72,13 +77,14 @@ def show(
         metricdp ledger show budget.ledger
     """
     ledger = Ledger(file)
-    typer.echo(f"Limit: {describe(ledger.limit)}, over {ledger.limit.space.describe()}.")
+    say(f"Limit: {describe(ledger.limit)}, over {ledger.limit.space.describe()}.")
     for subject in ledger.subjects() or [None]:
         rest = ledger.remaining(subject)
-        name = "everybody" if subject is None else f"subject {subject}"
-        typer.echo(f"Left for {name}: {rest.summary() if rest else 'nothing'}.")
+        name = "the common account" if subject is None else f"subject {subject}"
+        say(f"Left for {name}: {rest.summary() if rest else 'nothing'}.")
     history = ledger.history()
-    typer.echo(f"{len(history)} charges{f', the last {last}' if len(history) > last else ''}:")
+    shown = f", the last {last}" if 0 < last < len(history) else ""
+    say(f"Charges: {len(history)}{shown}.")
     for charge in history[-last:] if last > 0 else []:
         who = f" [{charge.subject}]" if charge.subject else ""
-        typer.echo(f"  {charge.time}  {charge.guarantee.summary()}  {charge.what}{who}")
+        say(f"  {charge.time}  {charge.guarantee.summary()}  {charge.what}{who}")

@@ -9,6 +9,7 @@ import numpy as np
 import typer
 
 from metricdp import plots
+from metricdp.cli._say import say
 from metricdp.errors import FileRefusedError, InvalidParameterError
 from metricdp.spaces import Geographic
 from metricdp.tables import open_table
@@ -21,6 +22,7 @@ def plot(
     lat: Annotated[str | None, typer.Option(help="Column of latitudes.")] = None,
     lon: Annotated[str | None, typer.Option(help="Column of longitudes.")] = None,
     columns: Annotated[str | None, typer.Option(help="Or: two numeric columns, comma separated.")] = None,
+    delimiter: Annotated[str, typer.Option(help="Of CSV.")] = ",",
 ) -> None:
     """Draw records before and after; without columns, those of the receipt. The picture shows the records in clear.
 
@@ -29,9 +31,12 @@ def plot(
     """
     names, globe = _columns(released, lat, lon, columns)
     before, after = (
-        np.concatenate([chunk.numbers(names) for chunk, _ in open_table(path).chunks()]) for path in (source, released)
+        np.concatenate(
+            [np.empty((0, len(names))), *(c.numbers(names) for c, _ in open_table(path, delimiter).chunks())]
+        )
+        for path in (source, released)
     )
-    if before.shape != after.shape:
+    if before.shape != after.shape or not len(before):
         raise FileRefusedError(
             f"The tables have {len(before)} and {len(after)} rows.", "Tables of one release.", "Check the files."
         )
@@ -44,17 +49,24 @@ def plot(
         raise FileRefusedError(
             "The picture could not be written.", "A .png, .svg or .pdf in a folder of yours.", "Choose another path."
         ) from None
-    typer.echo(target.resolve())
+    say(target.resolve())
 
 
 def _columns(released: Path, lat: str | None, lon: str | None, columns: str | None) -> tuple[list[str], bool]:
+    if (lat is None) != (lon is None):
+        raise InvalidParameterError("Only one of --lat and --lon was given.", "Both.", "Name both columns.")
     if lat is not None and lon is not None:
         return [lat, lon], True
     if columns is not None:
-        return columns.split(","), False
+        names = columns.split(",")
+        if len(names) != 2:
+            raise InvalidParameterError("Not exactly two columns were named.", "Two.", "Pass --columns a,b.")
+        return names, False
     from metricdp import receipts
 
     if not receipts.path_of(released).exists():
         raise InvalidParameterError("No columns were named.", "--lat and --lon, or --columns a,b.", "Name two columns.")
     receipt = receipts.read(released)
+    if len(receipt["columns"]) != 2:
+        raise InvalidParameterError("The receipt names other than two columns.", "Two.", "Pass --columns a,b.")
     return receipt["columns"], receipt["parameters"]["space"]["space"] == "Geographic"

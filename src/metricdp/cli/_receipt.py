@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from metricdp import receipts
+from metricdp.cli._say import say
 
 
 def receipt(
@@ -19,4 +20,4 @@ def receipt(
         metricdp receipt private.csv.receipt.json
     """
     found = receipts.read(file)
-    typer.echo(receipts.in_words(found, file))
+    say(receipts.in_words(found, file))

@@ -10,6 +10,7 @@ import typer
 
 from metricdp import release as table
 from metricdp.cli._progress import shown
+from metricdp.cli._say import say
 from metricdp.entropy import Entropy
 from metricdp.errors import InvalidParameterError
 from metricdp.ledger import Ledger
@@ -59,22 +60,24 @@ def release(
         bits = SeededEntropy(seed)
     book = Ledger(ledger) if ledger is not None else None
     if out is not None:
-        table.check_target(out, source)
+        table.check_target(out, source, book)
     with shown() as progress:
         plan = table.plan(source, mechanism, names, subject=subject, delimiter=delimiter, progress=progress)
-    typer.echo(plan.describe())
+    say(plan.describe())
     if book is not None:
         rest = book.remaining()
-        typer.echo(f"Ledger: limit {book.limit.summary()}; left: {rest.summary() if rest else 'nothing'}.")
+        say(f"Ledger: limit {book.limit.summary()}; left: {rest.summary() if rest else 'nothing'}.")
     if seed is not None:
-        typer.echo("NOT PRIVATE: --seed makes noise that anybody can repeat; for tests only.", err=True)
+        say("NOT PRIVATE: --seed makes noise that anybody can repeat; for tests only.")
+    if book is not None:
+        book.check(table.in_unit_of(book, plan.charge))
     if dry_run or out is None:
         return
     if not yes and sys.stdin.isatty() and sys.stdout.isatty():
         typer.confirm("Release?", abort=True)
     with shown() as progress:
         table.run(plan, out, ledger=book, entropy=bits, progress=progress)
-    typer.echo(f"Wrote {out} and {out.name}.receipt.json.")
+    say(f"Wrote {out} and {out.name}.receipt.json.")
 
 
 def _mechanism(

@@ -9,6 +9,7 @@ import typer
 
 from metricdp import reproduce as harness
 from metricdp.cli._progress import shown
+from metricdp.cli._say import say
 
 
 def reproduce(
@@ -29,10 +30,10 @@ def reproduce(
     """
     if paper == "list":
         for name, title in harness.papers().items():
-            typer.echo(f"{name}  {title}")
+            say(f"{name}  {title}")
         return
     with shown() as progress:
         page = harness.run(
             paper, artefact, harness.Options(quick=quick, data=data, limit=limit, seed=seed), out, progress=progress
         )
-    typer.echo(page.resolve())
+    say(page.resolve())

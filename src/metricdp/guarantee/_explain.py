@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 ODDS = (1.2, 2.7, 20.0)
 """Changes of an observer's odds for which `explain` names the distance."""
 
+ODDS_CHANGE = "an observer's odds can change at most"
 WGS84_STRETCH_SQUARED = 1.0115
 """The same for losses that grow with the square of the distance, rounded up."""
 
@@ -68,7 +69,9 @@ def explain(g: Guarantee) -> str:
     elif g.kind == "concentrated":
         lines.append("The Rényi divergence of order alpha between the outputs of records d apart is <= alpha·rho·d².")
     else:
-        lines.append("The loss is bounded except with probability delta.")
+        lines.append(
+            "For any set S of outputs and records d apart, P[S] <= e^(epsilon·d)·P'[S] + delta (within the radius)."
+        )
     lines.append(
         "Not promised: that records far apart look alike; that releases do not add up (each further release of the "
         "same record adds its loss); anything about columns, times or counts released beside it."
@@ -78,7 +81,7 @@ def explain(g: Guarantee) -> str:
         times = WGS84_STRETCH if g.kind in ("pure", "approximate") else WGS84_STRETCH_SQUARED
         lines.append(
             "Distances are great circles on a sphere; on the WGS84 ellipsoid the loss at a distance is at most "
-            f"{times} times the stated one."
+            f"{times} times the stated one" + (f", and the radius {WGS84_STRETCH} times smaller." if g.radius else ".")
         )
     if g.assumptions:
         lines.append("Rests on: " + "; ".join(g.assumptions) + ".")
@@ -91,27 +94,31 @@ def explain(g: Guarantee) -> str:
 
 def _meaning(g: Guarantee) -> str:
     """Such as: within 18.2 m an observer's odds can change at most 1.2-fold; within 100 m 2.7-fold."""
-    if g.kind in ("pure", "approximate"):
-        epsilon = g.exact_epsilon or Fraction(0)
-        if float(epsilon) == 0:
-            return "An observer's odds do not change at all, except with probability delta."
-        reach = [(math.log(odds) / float(epsilon), odds) for odds in ODDS]
-        limit = g.radius
-        if limit is not None:
-            loss = math.nextafter(float(epsilon) * limit, math.inf)
-            whole = math.exp(loss) if loss < 700 else math.inf
-            reach = [(d, odds) for d, odds in reach if d <= limit] or [(limit, whole)]
-        exception = f", except with probability {decimal_text(g.approximated.delta)}" if g.approximated else ""
-    elif g.kind == "concentrated":
-        reach = [(_distance_for(g, math.log(odds)), odds) for odds in ODDS]
-        exception = f", except with probability {float(DELTA):g}"
-    else:
+    if g.kind == "mixed":
         return "Several kinds of loss are composed: epsilon_at(d, delta) gives the loss at a distance."
+    if g.kind == "concentrated":
+        reach = [(_distance_for(g, math.log(odds)), odds) for odds in ODDS]
+        return _reaches(g, reach, ODDS_CHANGE) + f", except with probability {float(DELTA):g}."
+    epsilon = g.exact_epsilon or Fraction(0)
+    part = g.approximated
+    if float(epsilon) == 0:
+        return "The probability of any outcome is the same for all records, up to delta."
+    reach = [(math.log(odds) / float(epsilon), odds) for odds in ODDS]
+    if part is None:
+        return _reaches(g, reach, ODDS_CHANGE) + "."
+    if part.radius is not None:
+        limit = round_down(part.radius)
+        loss = math.nextafter(float(epsilon) * limit, math.inf)
+        whole = math.exp(loss) if loss < 700 else math.inf
+        reach = [(d, odds) for d, odds in reach if d <= limit] or [(limit, whole)]
+    what = "the probability of any outcome grows at most"
+    return _reaches(g, reach, what) + f"; each time plus {decimal_text(part.delta)}."
+
+
+def _reaches(g: Guarantee, reach: list[tuple[float, float]], what: str) -> str:
     first, *rest = reach
-    text = f"within {length(first[0], g.unit)} an observer's odds can change at most {_fold(first[1])}-fold"
-    for d, odds in rest:
-        text += f"; within {length(d, g.unit)} {_fold(odds)}-fold"
-    return text[0].upper() + text[1:] + exception + "."
+    text = f"Within {length(first[0], g.unit)} {what} {_fold(first[1])}-fold"
+    return text + "".join(f"; within {length(d, g.unit)} {_fold(odds)}-fold" for d, odds in rest)
 
 
 def _fold(odds: float) -> str:
@@ -123,17 +130,13 @@ def _fold(odds: float) -> str:
 
 
 def _distance_for(g: Guarantee, loss: float) -> float:
-    """The distance (rounded down, 3 digits) at which the loss except with probability DELTA reaches `loss`."""
-    rho = float(g.exact_rho or 0)
-    high = math.sqrt(loss / rho)
-    low = 0.0
-    for _ in range(12):
-        middle = (low + high) / 2
-        if g.epsilon_at(middle, DELTA, method="renyi") <= loss:
-            low = middle
-        else:
-            high = middle
-    return low
+    """The distance within which the loss exceeds `loss` with probability at most DELTA.
+
+    With r = rho·d², Markov's inequality for the Rényi divergence gives P[L > e] <= exp(-(e-r)²/(4r)) for e > r.
+    """
+    spread = math.log(float(1 / DELTA))
+    root = loss / (math.sqrt(spread) + math.sqrt(spread + loss))
+    return math.nextafter(root, 0) / math.sqrt(math.nextafter(float(g.exact_rho or 0), math.inf)) * (1 - 1e-12)
 
 
 def length(value: float, unit: str) -> str:

@@ -100,7 +100,7 @@ class Guarantee:
     def approximate(
         cls, epsilon: Number, delta: Number, space: Space, *, radius: Number | None = None, **about: Any
     ) -> Guarantee:
-        """Factor e^(epsilon·d) except with probability delta, for records up to `radius` apart (None: any two)."""
+        """P[S] <= e^(epsilon·d)·P'[S] + delta for records up to `radius` apart (None: any two)."""
         exact_delta = non_negative(delta, "delta")
         if exact_delta >= 1:
             raise InvalidParameterError("delta is 1 or more.", "0 <= delta < 1.", "Choose a small delta such as 1e-9.")
@@ -137,7 +137,7 @@ class Guarantee:
 
     @property
     def delta(self) -> float:
-        """The probability outside the promise, rounded up; 0 for pure and concentrated guarantees."""
+        """What is added to every probability, rounded up; 0 for pure and concentrated guarantees."""
         return round_up(self.approximated.delta) if self.approximated else 0.0
 
     @property
@@ -176,18 +176,21 @@ class Guarantee:
         return round_up(epsilon * distance)
 
     def delta_at(self, d: Number, epsilon: Number, *, method: _convert.Method = "auto") -> float:
-        """The smallest delta known for records d apart when the *total* loss may be `epsilon`, rounded up."""
+        """The smallest delta known with P[S] <= e^epsilon·P'[S] + delta for records d apart, rounded up.
+
+        `epsilon` is the *total* loss at that distance. delta is not the probability that the loss exceeds it.
+        """
         return _convert.delta_at(self, non_negative(d, "the distance"), non_negative(epsilon, "epsilon"), method)
 
     def epsilon_at(self, d: Number, delta: Number, *, method: _convert.Method = "auto") -> float:
-        """The smallest *total* loss known for records d apart except with probability delta, rounded up."""
+        """The smallest *total* loss e known with P[S] <= e^e·P'[S] + delta for records d apart, rounded up."""
         total = _convert.epsilon_at(self, non_negative(d, "the distance"), non_negative(delta, "delta"), method)
         return math.inf if total is None else float_up(total)
 
     def __add__(self, other: Guarantee) -> Guarantee:
         """Both releases together, chosen adaptively: losses add (proofs/composition)."""
         if not isinstance(other, Guarantee):
-            return NotImplemented
+            raise _not_a_guarantee(other)
         if self.space != other.space:
             lengths = units.known(self.unit) and units.known(other.unit)
             hint = f' Restate one of them with .in_unit("{self.unit}").' if lengths else ""
@@ -211,12 +214,16 @@ class Guarantee:
         )
 
     def __radd__(self, other: object) -> Guarantee:
-        return self if other == 0 else NotImplemented  # so that sum() works
+        if isinstance(other, int) and other == 0:  # so that sum() works
+            return self
+        raise _not_a_guarantee(other)
 
     def __mul__(self, n: int) -> Guarantee:
         """The same release n times."""
         if isinstance(n, bool) or not isinstance(n, int):
-            return NotImplemented
+            raise IncompatibleError(
+                f"A guarantee was multiplied by a {type(n).__name__}.", "A whole number of releases.", "Use 2 * g, say."
+            )
         if n < 1:
             raise InvalidParameterError(f"{n} releases were asked for.", "1, 2, 3, …", "Count at least one release.")
         part = self.approximated
@@ -337,6 +344,12 @@ class Guarantee:
         else:
             text = "a composition of several kinds; use epsilon_at(d, delta)"
         return f"{text} ({self.kind}, {self.status})"
+
+
+def _not_a_guarantee(other: object) -> IncompatibleError:
+    return IncompatibleError(
+        f"A {type(other).__name__} was added to a guarantee.", "Another guarantee.", "Write g1 + g2, or 2 * g."
+    )
 
 
 def _no_promise_left() -> InvalidParameterError:

@@ -61,10 +61,12 @@ class Ledger:
         0.5
     """
 
-    __slots__ = ("_path", "limit")
+    __slots__ = ("limit", "path")
 
     def __init__(self, path: str | os.PathLike[str], limit: Guarantee | str | None = None) -> None:
-        self._path = Path(path)
+        if not isinstance(path, str | os.PathLike):
+            raise IncompatibleError(f"The path is a {type(path).__name__}.", "A path.", "Pass the name of a file.")
+        self.path = Path(path)
         if isinstance(limit, str):
             limit = _limit.parse(limit)
         if limit is not None and not isinstance(limit, Guarantee):
@@ -75,16 +77,16 @@ class Ledger:
             raise IncompatibleError(
                 "A mixed guarantee cannot be a limit.", "A pure, concentrated or approximate one.", "Convert it first."
             )
-        if limit is None and not self._path.is_file():
+        if limit is None and not self.path.is_file():
             raise FileRefusedError(
                 "There is no such ledger.", "An existing file, or a limit.", "Pass limit= to make one."
             )
         self.limit = self._open(limit)
 
     def _open(self, limit: Guarantee | None) -> Guarantee:
-        if limit is not None and not self._path.exists():
+        if limit is not None and not self.path.exists():
             with contextlib.suppress(FileExistsError), _files():
-                os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         with self._transaction() as connection:
             found = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             if not found and limit is not None:
@@ -113,7 +115,7 @@ class Ledger:
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """A connection inside BEGIN IMMEDIATE: committed and flushed to disk at the end, rolled back on an error."""
         with _files():
-            connection = sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None)
+            connection = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
             try:
                 connection.execute("PRAGMA synchronous=FULL")
                 connection.execute("BEGIN IMMEDIATE")
@@ -138,21 +140,10 @@ class Ledger:
             LossLimitExceeded: the account would exceed the limit; nothing is written.
             IncompatibleError: another space or unit, or a kind of loss that the limit cannot hold.
         """
-        if not isinstance(guarantee, Guarantee):
-            raise IncompatibleError(
-                f"A {type(guarantee).__name__} was charged.", "A Guarantee is accepted.", "Pass mechanism.guarantee."
-            )
-        name = _account(subject)
-        if not isinstance(what, str) or not what.strip():
+        name, amount = self._checked(guarantee, subject)
+        if not isinstance(what, str) or not what.strip() or not _storable(what):
             raise InvalidParameterError(
                 "The charge has no description.", "A short text.", 'Say what for: "map of May".'
-            )
-        amount = _limit.stored(guarantee)
-        if amount.space != self.limit.space:
-            raise IncompatibleError(
-                f"The charge is over {guarantee.space.describe()}.",
-                f"This ledger counts losses over {self.limit.space.describe()}.",
-                f'Restate it (in_unit("{self.limit.unit}")), or keep a ledger for that space.',
             )
         with self._transaction() as connection:
             total = self._total(connection, name)
@@ -165,6 +156,28 @@ class Ledger:
                 "INSERT INTO charges (time, what, subject, amount) VALUES (?, ?, ?, ?)",
                 (now, what, name, _limit.to_json(amount)),
             )
+
+    def check(self, guarantee: Guarantee, subject: str | None = None) -> None:
+        """Raise what `charge` would raise now, and write nothing."""
+        name, amount = self._checked(guarantee, subject)
+        with self._transaction() as connection:
+            total = self._total(connection, name)
+        _limit.check(self.limit, amount if total is None else total + amount)
+
+    def _checked(self, guarantee: Guarantee, subject: str | None) -> tuple[str, Guarantee]:
+        """The account and the amount as it is stored, or a refusal."""
+        if not isinstance(guarantee, Guarantee):
+            raise IncompatibleError(
+                f"A {type(guarantee).__name__} was charged.", "A Guarantee is accepted.", "Pass mechanism.guarantee."
+            )
+        amount = _limit.stored(guarantee)
+        if amount.space != self.limit.space:
+            raise IncompatibleError(
+                f"The charge is over {guarantee.space.describe()}.",
+                f"This ledger counts losses over {self.limit.space.describe()}.",
+                f'Restate it (in_unit("{self.limit.unit}")), or keep a ledger for that space.',
+            )
+        return _account(subject), amount
 
     def spent(self, subject: str | None = None) -> Guarantee | None:
         """The composition of all charges of an account; None when there is none."""
@@ -195,11 +208,15 @@ class Ledger:
         return None if row is None else _limit.from_json(row[0])
 
     def __repr__(self) -> str:
-        return f"Ledger({str(self._path)!r}, limit: {self.limit.summary()})"
+        return f"Ledger({str(self.path)!r}, limit: {self.limit.summary()})"
+
+
+def _storable(text: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _account(subject: str | None) -> str:
-    if subject is not None and (not isinstance(subject, str) or not subject):
+    if subject is not None and (not isinstance(subject, str) or not subject or not _storable(subject)):
         raise IncompatibleError("The subject is not a name.", "A non-empty string, or None.", "Pass str(subject).")
     return "" if subject is None else "=" + subject
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import multiprocessing
+import signal
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -79,6 +81,8 @@ def run(
         out: folder of results; a cell that is there for the same arguments, options and version is not computed again.
         progress: called with the cell's name and the share done.
     """
+    if not options.limit > 0:
+        raise InvalidParameterError("The time limit is not positive.", "Seconds > 0.", "Pass --limit 300, say.")
     if paper not in _PAPERS:
         raise InvalidParameterError(
             "That paper cannot be reproduced.", f"Known papers: {', '.join(_PAPERS)}.", "See metricdp reproduce list."
@@ -108,10 +112,9 @@ def _cell(folder: Path, paper: str, artefact: Artefact, cell: Cell, options: Opt
     key = [metricdp.__version__, paper, artefact.name, cell.name, cell.arguments, shown]
     digest = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()[:24]
     file = folder / f"{digest}.json"
-    if file.exists():
-        kept: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        if kept.get("error") is None or kept["seconds"] >= options.limit:
-            return kept
+    kept = _kept(file)
+    if kept is not None and (kept["error"] is None or kept["seconds"] >= options.limit):
+        return kept
     start = time.perf_counter()
     value, error = _within(options.limit, cell, options)
     result = {
@@ -128,6 +131,15 @@ def _cell(folder: Path, paper: str, artefact: Artefact, cell: Cell, options: Opt
     return result
 
 
+def _kept(file: Path) -> dict[str, Any] | None:
+    """A result that was kept whole; None where there is none, or half of one."""
+    try:
+        kept: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return kept if {"value", "error", "seconds", "paper", "unit"} <= kept.keys() else None
+
+
 def _work(pipe: Any, cell: Cell, options: Options) -> None:
     try:
         pipe.send((cell.compute(options, **cell.arguments), None))
@@ -140,7 +152,13 @@ def _within(limit: float, cell: Cell, options: Options) -> tuple[Any, str | None
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_work, args=(theirs, cell, options), daemon=True)
+    before = signal.getsignal(signal.SIGINT)
+    main = threading.current_thread() is threading.main_thread()
+    if main:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # inherited: an interrupt is ours to report
     process.start()
+    if main:
+        signal.signal(signal.SIGINT, before)
     theirs.close()
     try:
         if not ours.poll(limit):

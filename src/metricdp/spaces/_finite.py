@@ -107,7 +107,7 @@ class FiniteSpace:
             raise InvalidParameterError(
                 f"The points have shape {array.shape}.", "Shape (n, d) with n, d >= 1.", "Pass one row per item."
             )
-        if norm not in (1, 2, math.inf):
+        if not isinstance(norm, int | float | np.number) or norm not in (1, 2, math.inf):
             raise InvalidParameterError("The norm is none of 1, 2, inf.", "1, 2 or math.inf.", "Choose one of them.")
         rows = as_rows(array, array.shape[1], "point").copy() + 0.0
         if not _metrics.smallest_coordinate_gap_is_safe(rows):
@@ -189,6 +189,8 @@ class FiniteSpace:
             )
         paths = np.asarray(shortest_path(graph, directed=True))
         matrix = np.maximum(paths, paths.T)
+        if not np.isfinite(matrix).all():
+            raise NotAMetricError("A path is longer than float64 holds.", "Finite distances.", "Rescale the lengths.")
         matrix.setflags(write=False)
         return cls(names, MatrixDistances(matrix, "shortest paths of a graph"), unit)
 
@@ -258,7 +260,15 @@ class FiniteSpace:
 
     def block(self, rows: ArrayLike, columns: ArrayLike) -> Floats:
         """Distances between items by row number; an entry does not depend on the block it is computed in."""
-        return self._distances.block(np.asarray(rows, dtype=np.intp), np.asarray(columns, dtype=np.intp))
+        return self._distances.block(self._numbers(rows), self._numbers(columns))
+
+    def _numbers(self, rows: ArrayLike) -> NDArray[np.intp]:
+        numbers = np.asarray(rows)
+        if numbers.size and (numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= len(self)):
+            raise OutOfSpaceError(
+                "A row number does not belong to the space.", f"0 to {len(self) - 1}.", "Use positions(labels)."
+            )
+        return numbers.astype(np.intp).reshape(-1)
 
     def matrix(self) -> Floats:
         """All distances (n, n); 8·n² bytes."""

@@ -105,9 +105,19 @@ def check_columns(found: Sequence[str], wanted: Sequence[str]) -> None:
         if times != 1:
             raise FileRefusedError(
                 f"The column {name!r} occurs {times} times.",
-                f"One of the {len(found)} columns of the header: {', '.join(map(repr, found[:20]))}.",
-                "Check the spelling (names are case sensitive).",
+                f"A name that stands once among the {len(found)} of the first line.",
+                "Check the spelling (names are case sensitive), and that the file has a header.",
             )
+    for name in wanted:
+        try:
+            float(name)
+        except ValueError:
+            continue
+        raise FileRefusedError(
+            "The name of a column is a number: the file seems to have no header.",
+            "A first line of names.",
+            "Add one; the first line is written as it stands.",
+        )
     if len(set(wanted)) < len(wanted):
         raise FileRefusedError("A column was named twice.", "Different columns.", "Name each once.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,13 +66,10 @@ class ParquetTable:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        pa, parquet = _library()
-        try:
-            with parquet.ParquetFile(path) as file:
-                self._schema = file.schema_arrow
-                self._rows = file.metadata.num_rows
-        except (pa.ArrowException, OSError):
-            raise FileRefusedError(f"{path.name} is not a Parquet file.", "Parquet.", "Check the file.") from None
+        _, parquet = _library()
+        with self._readable(), parquet.ParquetFile(path) as file:
+            self._schema = file.schema_arrow
+            self._rows = file.metadata.num_rows
 
     @property
     def columns(self) -> list[str]:
@@ -82,10 +80,23 @@ class ParquetTable:
         """All rows in batches."""
         _, parquet = _library()
         start = 0
-        with parquet.ParquetFile(self._path) as file:
+        with self._readable(), parquet.ParquetFile(self._path) as file:
             for batch in file.iter_batches(batch_size=ROWS):
                 yield ParquetChunk(batch, start), (start + batch.num_rows) / max(1, self._rows)
                 start += batch.num_rows
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        """Errors of the library as refusals; ours pass."""
+        pa, _ = _library()
+        try:
+            yield
+        except FileRefusedError:
+            raise
+        except (pa.ArrowException, OSError):
+            raise FileRefusedError(
+                f"{self._path.name} is not a Parquet file, or damaged.", "Parquet.", "Check the file."
+            ) from None
 
     def writer(self, path: Path) -> ParquetWriter:
         """A writer with the same schema; replaced columns become float64."""

@@ -101,7 +101,7 @@ def test_ledgers_of_other_kinds(run):
     run("ledger", "create", "e", code=3)
     run("ledger", "show", "none", code=5)
     run("release", DATA, *POSITIONS, "--rho", "5e-6", "--ledger", "a", "--out", "o.csv")
-    assert "0 charges" in run("ledger", "show", "c")
+    assert "Charges: 0." in run("ledger", "show", "c")
     assert "release of o.csv" in run("ledger", "show", "a", "--last", "1")
 
 
@@ -144,6 +144,67 @@ def test_errors_of_the_program_show_no_value(run, monkeypatch):
     monkeypatch.setattr("metricdp.release.plan", broken)
     message = run("release", DATA, *POSITIONS, "--epsilon", "1", "--out", "o.csv", code=1)
     assert "48.8566" not in message
+
+
+def test_budgets_are_checked_in_a_dry_run_and_never_overwritten(run, tmp_path):
+    run("ledger", "create", "small", "--limit", "5 at 1 km")
+    arguments = ["release", DATA, *POSITIONS, "--epsilon", "0.01", "--ledger", "small", "--out"]
+    assert "nothing was sampled" in run(*arguments, "o.csv", "--dry-run", code=4)
+    before = (tmp_path / "small").read_bytes()
+    assert "The output is the ledger" in run(*arguments, "small", code=5)
+    assert (tmp_path / "small").read_bytes() == before
+    os.mkfifo(tmp_path / "pipe")
+    assert "no regular file" in run("release", DATA, *POSITIONS, "--epsilon", "1", "--out", "pipe", code=5)
+
+
+def test_files_without_a_header_are_refused_without_showing_them(run, tmp_path):
+    (tmp_path / "h.csv").write_text("48.85,2.35,ann\n48.86,2.36,bob\n")
+    message = run("release", "h.csv", "--lat", "lat", "--lon", "lon", "--epsilon", "1", "--out", "o.csv", code=5)
+    assert "48.85" not in message
+    assert "ann" not in message
+    arguments = ["release", "h.csv", "--lat", "48.85", "--lon", "2.35", "--epsilon", "1", "--out", "o.csv"]
+    assert "no header" in run(*arguments, code=5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["ledger", "create", "a", "--epsilon", "1", "--columns", "2", "--norm", "abc"], 3),
+        (["ledger", "create", "a", "--epsilon", "1", "--radius", "5"], 3),
+        (["demo", "--folder", "/dev/null"], 5),
+        (["receipt", "."], 5),
+        (["reproduce", "004", "--limit", "nan"], 3),
+        (["explain", "--epsilon", "1", "--unit", "meter"], 3),
+        (["explain", "--epsilon", "1", "--radius", "5"], 3),
+        (["explain", "--epsilon", "1", "--dim", "0"], 3),
+        (["plot", DATA, DATA, "--lat", "latitude"], 3),
+        (["plot", DATA, DATA, "--columns", "latitude"], 3),
+        ([], 2),
+        (["ledger"], 2),
+    ],
+)
+def test_mistakes_are_not_errors_of_the_program(run, tmp_path, arguments, code):
+    assert run(*arguments, code=code)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_half_a_cell_is_computed_again(run, tmp_path):
+    arguments = ["reproduce", "004", "--artefact", "lemma37", "--quick", "--out", "r"]
+    page = Path(run(*arguments).strip())
+    cell = next((page.parent / "cells").iterdir())
+    cell.write_text(cell.read_text()[:20])
+    run(*arguments)
+    assert json.loads(cell.read_text())["error"] is None
+
+
+def test_a_reader_who_leaves_loses_nothing(tmp_path):
+    command = [sys.executable, "-m", "metricdp", "release", DATA, *POSITIONS, "--epsilon", "1", "--out", "o.csv"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path)
+    process.stdout.close()
+    assert process.wait() == 0
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert (tmp_path / "o.csv").exists()
 
 
 def test_audit_of_a_matrix(run, tmp_path):

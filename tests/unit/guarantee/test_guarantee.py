@@ -284,7 +284,8 @@ def test_explain_says_nothing_too_good(g):
     assert text == g.explain()
     assert all(part in text for part in ("Not promised", g.summary(), f"per {g.unit}" if g.unit else ""))
     number = r"([\d.]+(?:e[+-]\d+)?)"
-    found = re.findall(rf"ithin {number} ?(\w*?)(?: an observer's odds can change at most)? {number}-fold", text)
+    what = "(?: an observer's odds can change at most| the probability of any outcome grows at most)?"
+    found = re.findall(rf"ithin {number} ?(\w*?){what} {number}-fold", text)
     assert found or g.exact_epsilon == 0
     for d, unit, odds in found:
         distance = Fraction(d) * (METRES[unit] / METRES[g.unit] if unit in METRES else 1)
