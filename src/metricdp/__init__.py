@@ -17,6 +17,8 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Certificate": "channel",
+    "Channel": "channel",
     "Discrete": "spaces",
     "Entropy": "entropy",
     "EntropyError": "errors",
@@ -37,6 +39,7 @@ _HOMES = {
     "MetricDPError": "errors",
     "MissingExtraError": "errors",
     "NotAMetricError": "errors",
+    "NotCertified": "errors",
     "OutOfSpaceError": "errors",
     "Product": "spaces",
     "Space": "spaces",
@@ -45,9 +48,23 @@ _HOMES = {
     "epsilon_for": "guarantee",
     "metric_closure": "spaces",
 }
-_ROOMS = ("audit", "entropy", "errors", "guarantee", "ledger", "mechanisms", "plots", "receipts", "spaces", "testing")
+_ROOMS = (
+    "audit",
+    "channel",
+    "entropy",
+    "errors",
+    "guarantee",
+    "ledger",
+    "mechanisms",
+    "plots",
+    "receipts",
+    "spaces",
+    "testing",
+)
 
 __all__ = [
+    "Certificate",
+    "Channel",
     "Discrete",
     "Entropy",
     "EntropyError",
@@ -68,6 +85,7 @@ __all__ = [
     "MetricDPError",
     "MissingExtraError",
     "NotAMetricError",
+    "NotCertified",
     "OutOfSpaceError",
     "Product",
     "Space",

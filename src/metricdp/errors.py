@@ -6,6 +6,7 @@
     ├── NotAMetricError         (ValueError)    a distance breaks the laws of a metric
     ├── IncompatibleError       (TypeError)     spaces, units or kinds do not fit together
     ├── LossLimitExceeded       (RuntimeError)  the ledger refuses a charge
+    ├── NotCertified            (RuntimeError)  a table of probabilities is not what was asked for
     ├── EntropyError            (RuntimeError)  the source of randomness is broken
     ├── FileRefusedError        (OSError)       a file cannot be read, written or trusted
     └── MissingExtraError       (ImportError)   an optional dependency is not installed
@@ -48,6 +49,10 @@ class IncompatibleError(MetricDPError, TypeError):
 
 class LossLimitExceeded(MetricDPError, RuntimeError):
     """The ledger refuses a charge; nothing was sampled."""
+
+
+class NotCertified(MetricDPError, RuntimeError):
+    """A table of probabilities has no certificate, or cannot have the one asked for."""
 
 
 class EntropyError(MetricDPError, RuntimeError):

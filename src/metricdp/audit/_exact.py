@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metricdp.audit._report import AuditReport
-from metricdp.channel import loss_of
+from metricdp.channel import BITS, Channel, loss_of
 from metricdp.errors import IncompatibleError, InvalidParameterError
 from metricdp.exact import Number, non_negative, round_up
 from metricdp.spaces import FiniteSpace
@@ -17,7 +17,7 @@ ROW_TOLERANCE = 1e-9
 """How far a row of anybody's float matrix may be from summing to 1; it is audited as it stands, not normalised."""
 
 
-def exact(matrix: ArrayLike, space: FiniteSpace | ArrayLike, delta: Number = 0) -> AuditReport:
+def exact(matrix: Channel | ArrayLike, space: FiniteSpace | ArrayLike | None = None, delta: Number = 0) -> AuditReport:
     """The smallest epsilon for which a matrix is (epsilon, delta)-private, whoever made it.
 
     For every ordered pair of rows u, v the smallest B >= 1 with sum_k max(0, M_uk - B·M_vk) <= delta is
@@ -26,9 +26,10 @@ def exact(matrix: ArrayLike, space: FiniteSpace | ArrayLike, delta: Number = 0) 
     total variation. An output that is impossible from both rows is passed over.
 
     Args:
-        matrix: probabilities (n, k), one row per input; entries >= 0, rows summing to 1 within 1e-9.
+        matrix: a `Channel`, audited in its integers; or probabilities (n, k), one row per input, entries >= 0, rows
+            summing to 1 within 1e-9.
         space: the inputs, in the order of the rows; or their distances as an (n, n) matrix, which need not be a metric
-            (0 for inputs that must be alike, inf for pairs without a promise).
+            (0 for inputs that must be alike, inf for pairs without a promise). A channel brings its own.
         delta: probability left out, in [0, 1).
 
     Returns:
@@ -48,7 +49,11 @@ def exact(matrix: ArrayLike, space: FiniteSpace | ArrayLike, delta: Number = 0) 
         >>> round(report.epsilon, 6), report.worst
         (0.693147, (0, 1))
     """
-    rows = _probabilities(matrix)
+    if space is None and isinstance(matrix, Channel):
+        space = matrix.space
+    if space is None:
+        raise IncompatibleError("There is no space.", "A FiniteSpace, or distances.", "Pass it second.")
+    rows = matrix.weights if isinstance(matrix, Channel) else _probabilities(matrix)
     distances, unit = _distances(space, len(rows))
     left_out = non_negative(delta, "delta")
     if left_out >= 1:
@@ -56,7 +61,7 @@ def exact(matrix: ArrayLike, space: FiniteSpace | ArrayLike, delta: Number = 0) 
     if len(rows) == 1:
         return AuditReport(0.0, float(left_out), None, None, 0.0, (), 0, 1, rows.shape[1], unit)
     n, outputs = rows.shape
-    found = loss_of(rows, distances, left_out)
+    found = loss_of(rows, distances, left_out * (1 << BITS if isinstance(matrix, Channel) else 1))
     return AuditReport(
         found.epsilon,
         round_up(left_out),

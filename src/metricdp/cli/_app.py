@@ -11,17 +11,19 @@ from typing import Annotated
 import typer
 
 import metricdp
-from metricdp.cli import _audit, _demo, _explain, _ledger, _plot, _receipt, _release, _reproduce
+from metricdp.cli import _audit, _certify, _demo, _explain, _ledger, _plot, _receipt, _release, _reproduce
 from metricdp.errors import (
     EntropyError,
     FileRefusedError,
     LossLimitExceeded,
     MetricDPError,
     MissingExtraError,
+    NotCertified,
 )
 
 CODES: list[tuple[type[BaseException], int]] = [
     (LossLimitExceeded, 4),
+    (NotCertified, 4),
     (FileRefusedError, 5),
     (MissingExtraError, 6),
     (EntropyError, 7),
@@ -46,13 +48,14 @@ Examples:
     metricdp demo
 
 Exit codes: 0 done; 1 an error of the program itself; 2 wrong usage; 3 a parameter or a record was refused;
-4 the ledger refused, or an audit found more loss than promised; 5 a file cannot be read or written; 6 an extra is not
+4 the ledger refused, or more loss was found than promised; 5 a file cannot be read or written; 6 an extra is not
 installed; 7 the source of randomness is broken; 130 interrupted.
 """,
 )
 app.command("release")(_release.release)
 app.command("explain")(_explain.explain)
 app.command("audit")(_audit.audit)
+app.command("certify")(_certify.certify)
 app.command("plot")(_plot.plot)
 app.command("receipt")(_receipt.receipt)
 app.command("demo")(_demo.demo)

@@ -289,6 +289,24 @@ class FiniteSpace:
         space._set(self.labels, distances, unit, self._positions)
         return space
 
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The space as plain JSON values and plain arrays, for files."""
+        about = {"unit": self.unit, "names": [[label, place] for label, place in self._positions.items()]}
+        kind, arrays = self._distances.to_arrays()
+        return {**about, **kind}, arrays
+
+    @classmethod
+    def from_arrays(cls, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> FiniteSpace:
+        """Back from `to_arrays`; the laws are not checked again."""
+        positions = {_tuples(label): int(place) for label, place in about["names"]}
+        first: dict[int, Hashable] = {}
+        for label, place in positions.items():
+            first.setdefault(place, label)
+        space = object.__new__(cls)
+        distances = _metrics.from_arrays(about, arrays)
+        space._set(tuple(first[i] for i in range(distances.n)), distances, about["unit"], positions)
+        return space
+
     def describe(self) -> str:
         """One line for people."""
         unit = f", unit {self.unit}" if self.unit else ""
@@ -308,6 +326,10 @@ def Discrete(labels: Iterable[Hashable], unit: str = "") -> FiniteSpace:  # noqa
     """
     names = _labels(labels)
     return FiniteSpace(names, UniformDistances(len(names)), unit)
+
+
+def _tuples(label: Any) -> Hashable:
+    return tuple(_tuples(part) for part in label) if isinstance(label, list) else label
 
 
 def _labels(labels: Iterable[Hashable]) -> tuple[Hashable, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,6 +50,10 @@ class Distances(Protocol):
         """All distances divided by a factor."""
         ...
 
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Plain JSON values and arrays, for files."""
+        ...
+
     def digest(self) -> str:
         """SHA-256 of the content."""
         ...
@@ -78,6 +82,10 @@ class MatrixDistances:
     def divided(self, factor: float) -> Distances:
         """The matrix divided by a factor."""
         return MatrixDistances(self.matrix / factor, self.proof)
+
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The matrix."""
+        return {"kind": "matrix", "proof": self.proof}, {"distances": self.matrix}
 
     def digest(self) -> str:
         """SHA-256 of the entries."""
@@ -115,6 +123,10 @@ class PointDistances:
         """The points divided by a factor."""
         return PointDistances(self.points / factor, self.norm)
 
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The points."""
+        return {"kind": "points", "norm": str(self.norm)}, {"points": self.points}
+
     def digest(self) -> str:
         """SHA-256 of the points and the norm."""
         head = f"points {self.points.shape} {self.norm}".encode()
@@ -146,9 +158,22 @@ class UniformDistances:
         np.fill_diagonal(matrix, 0.0)
         return MatrixDistances(matrix, "all distances are equal")
 
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The number of items."""
+        return {"kind": "uniform", "n": self.n}, {}
+
     def digest(self) -> str:
         """SHA-256 of the number of items."""
         return hashlib.sha256(f"uniform {self.n}".encode()).hexdigest()
+
+
+def from_arrays(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Distances:
+    """Back from `to_arrays`."""
+    if about["kind"] == "matrix":
+        return MatrixDistances(np.asarray(arrays["distances"], dtype=np.float64), str(about["proof"]))
+    if about["kind"] == "points":
+        return PointDistances(np.asarray(arrays["points"], dtype=np.float64), float(about["norm"]))
+    return UniformDistances(int(about["n"]))
 
 
 def check_matrix(distances: ArrayLike, n: int) -> MatrixDistances:

@@ -220,6 +220,17 @@ def test_audit_of_a_matrix(run, tmp_path):
     run(*arguments, code=5)
 
 
+def test_a_saved_channel_is_verified_again(run, tmp_path):
+    space = metricdp.FiniteSpace(["a", "b"], [[0, 1], [1, 0]], unit="km")
+    channel = metricdp.Channel.from_matrix(space, [[0.75, 0.25], [0.25, 0.75]])
+    channel.certify().save(tmp_path / "c.npz")
+    assert "The certificate in the file says the same" in run("certify", "c.npz", "--epsilon", "1.1")
+    assert "The loss is 1.09861" in run("certify", "c.npz", "--epsilon", "1", code=4)
+    channel.save(tmp_path / "c.npz")
+    assert "holds no certificate" in run("certify", "c.npz")
+    run("certify", "none.npz", code=5)
+
+
 def test_reproduction_is_kept_and_resumed(run, tmp_path):
     assert "004" in run("reproduce", "list")
     arguments = ["reproduce", "004", "--artefact", "lemma37", "--quick", "--out", "r"]

@@ -1,0 +1,113 @@
+"""Channels in files: one .npz of plain arrays that load without pickle, and a hash over all of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from metricdp.channel._certificate import Certificate
+from metricdp.channel._weights import Weights
+from metricdp.errors import FileRefusedError, IncompatibleError
+from metricdp.spaces import FiniteSpace
+
+VERSION = "metricdp channel 1"
+
+
+def save(
+    path: str | os.PathLike[str],
+    space: FiniteSpace,
+    weights: Weights,
+    outputs: tuple[Hashable, ...],
+    certificate: Certificate | None,
+) -> None:
+    """Write the file; labels must be texts, numbers or tuples of them."""
+    about, arrays = space.to_arrays()
+    meta = {
+        "version": VERSION,
+        "space": about,
+        "outputs": list(outputs),
+        "certificate": None if certificate is None else certificate.to_json(),
+    }
+    text = _canonical(meta)
+    if _as_labels(json.loads(text)["outputs"]) != outputs:
+        raise IncompatibleError("A label cannot be written down.", "Texts, numbers, tuples of them.", "Rename it.")
+    members = {"meta": np.frombuffer(text, np.uint8), "weights": np.asarray(weights, "<u8"), **arrays}
+    members["sha256"] = np.frombuffer(_content(members).encode(), np.uint8)
+    target = Path(path)
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with part.open("xb") as file:
+            np.savez(file, allow_pickle=False, **members)
+        part.replace(target)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise FileRefusedError(
+            f"The channel cannot be written ({error.strerror}).", "A path in a folder of yours.", "Choose another."
+        ) from None
+
+
+def load(path: str | os.PathLike[str]) -> tuple[FiniteSpace, Weights, tuple[Hashable, ...], Certificate | None]:
+    """Read a file; refused unless the hash over all its arrays is right."""
+    try:
+        with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+            members = {name: file[name] for name in sorted(file.files)}
+        stored = members.pop("sha256").tobytes().decode()
+        meta = json.loads(members["meta"].tobytes())
+        _check(stored == _content(members) and meta["version"] == VERSION)
+        del members["meta"]
+        weights = members.pop("weights").astype(np.uint64, casting="safe")
+        space = FiniteSpace.from_arrays(meta["space"], members)
+        certificate = meta["certificate"]
+        return (
+            space,
+            weights,
+            _as_labels(meta["outputs"]),
+            None if certificate is None else Certificate.from_json(certificate),
+        )
+    except FileRefusedError:
+        raise
+    except OSError as error:
+        raise FileRefusedError(
+            f"The channel cannot be read ({error.strerror or 'damaged'}).", "A file made by save.", "Check the path."
+        ) from None
+    except Exception:  # noqa: BLE001  (whatever a damaged archive makes its readers raise)
+        raise _damaged() from None
+
+
+def _content(members: dict[str, Any]) -> str:
+    """SHA-256 over names, types, shapes and bytes, in the order of the names."""
+    total = hashlib.sha256()
+    for name in sorted(members):
+        array = members[name]
+        total.update(f"{name} {array.dtype.str} {array.shape} ".encode() + np.ascontiguousarray(array).tobytes())
+    return total.hexdigest()
+
+
+def _canonical(meta: dict[str, Any]) -> bytes:
+    try:
+        return json.dumps(meta, sort_keys=True, ensure_ascii=True, allow_nan=False).encode()
+    except (TypeError, ValueError):
+        raise IncompatibleError(
+            "A label cannot be written down.", "Texts, numbers, tuples of them.", "Rename it."
+        ) from None
+
+
+def _as_labels(values: list[Any]) -> tuple[Hashable, ...]:
+    return tuple(_as_labels(value) if isinstance(value, list) else value for value in values)
+
+
+def _check(whole: bool) -> None:
+    if not whole:
+        raise _damaged()
+
+
+def _damaged() -> FileRefusedError:
+    return FileRefusedError(
+        "The file is not a channel, or it was changed.", "A file made by Channel.save.", "Restore it from a backup."
+    )
