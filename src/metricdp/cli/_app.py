@@ -117,5 +117,6 @@ def _unexpected(error: Exception) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    typer.echo(f"metricdp: {message}", err=True)
+    encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
+    typer.echo(f"metricdp: {message}".encode(encoding, "replace").decode(encoding), err=True)
     return code

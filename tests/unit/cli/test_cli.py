@@ -197,6 +197,15 @@ def test_half_a_cell_is_computed_again(run, tmp_path):
     assert json.loads(cell.read_text())["error"] is None
 
 
+def test_terminals_without_the_letters(tmp_path):
+    command = [sys.executable, "-m", "metricdp", "explain", "--rho", "1e-6"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    shown = subprocess.run(command, capture_output=True, env=environment, check=True)
+    assert b"alpha?rho" in shown.stdout
+    wrong = subprocess.run([*command, "--dim", "0"], capture_output=True, env=environment, check=False)
+    assert wrong.returncode == 3
+
+
 def test_a_reader_who_leaves_loses_nothing(tmp_path):
     command = [sys.executable, "-m", "metricdp", "release", DATA, *POSITIONS, "--epsilon", "1", "--out", "o.csv"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path)

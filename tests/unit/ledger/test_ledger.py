@@ -57,6 +57,22 @@ def test_the_limit_is_fixed_when_the_file_is_made(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+def test_limits_are_equal_by_their_numbers(tmp_path):
+    half = pure("0.5")
+    md.Ledger(tmp_path / "a", limit=half + half)
+    assert md.Ledger(tmp_path / "a", limit=pure(1)).limit.exact_epsilon == 1
+    md.Ledger(tmp_path / "b", limit=md.Guarantee.concentrated("0.1", KM, gaussian=True))
+    assert md.Ledger(tmp_path / "b", limit=md.Guarantee.concentrated("0.1", KM)).history() == []
+
+
+def test_a_check_writes_nothing(tmp_path):
+    ledger = md.Ledger(tmp_path / "l", limit=pure(1))
+    ledger.check(pure(1))
+    with pytest.raises(md.LossLimitExceeded):
+        ledger.check(pure(2))
+    assert ledger.history() == []
+
+
 def test_kinds_of_limits(tmp_path):
     rho = md.Guarantee.concentrated("0.01", KM, gaussian=True)
     strict = md.Ledger(tmp_path / "pure", limit=pure(1))
