@@ -61,27 +61,36 @@ class Channel:
     def __init__(self, space: FiniteSpace, weights: ArrayLike, outputs: Iterable[Hashable] | None = None) -> None:
         if not isinstance(space, FiniteSpace):
             raise IncompatibleError(f"The space is a {type(space).__name__}.", "A FiniteSpace.", "Pass one.")
-        table = np.array(weights)
+        try:
+            table = np.array(weights)
+        except ValueError:
+            table = np.empty(0)
         if table.dtype != np.uint64 or table.ndim != 2 or len(table) != len(space) or table.size == 0:
             raise IncompatibleError(
                 f"The weights have type {table.dtype} and shape {table.shape}.",
                 f"uint64 of shape ({len(space)}, outputs).",
                 "Use Channel.from_matrix for probabilities.",
             )
-        labels = space.labels if outputs is None else tuple(outputs)
+        try:
+            labels = space.labels if outputs is None else tuple(outputs)
+            set(labels)
+        except TypeError:
+            raise IncompatibleError("The outputs are no labels.", "Hashable labels.", "Pass a list.") from None
         if len(labels) != table.shape[1] or len(set(labels)) != len(labels):
             raise IncompatibleError(
                 f"There are {len(labels)} labels for {table.shape[1]} outputs, or two are equal.",
                 "One label per column, all different.",
                 "Pass outputs=.",
             )
-        table.setflags(write=False)
         self._set(space, table, labels, None)
 
     def _set(
         self, space: FiniteSpace, weights: Weights, outputs: tuple[Hashable, ...], certificate: Certificate | None
     ) -> None:
-        values = (space, weights, outputs, certificate, _weights.cumulative(weights))
+        sums = _weights.cumulative(weights)
+        for array in (weights, sums):
+            array.setflags(write=False)
+        values = (space, weights, outputs, certificate, sums)
         for name, value in zip(("space", "weights", "outputs", "certificate", "_sums"), values, strict=True):
             object.__setattr__(self, name, value)
 
@@ -92,7 +101,11 @@ class Channel:
         return self.space, self.weights, self.outputs, self.certificate
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self._set(*state)
+        space, weights, outputs, certificate = state
+        channel = Channel(space, weights, outputs)
+        if certificate is not None:
+            channel = channel.with_certificate(certificate)
+        self._set(channel.space, channel.weights, channel.outputs, channel.certificate)
 
     @classmethod
     def from_matrix(cls, space: FiniteSpace, matrix: ArrayLike, outputs: Iterable[Hashable] | None = None) -> Channel:
@@ -100,6 +113,8 @@ class Channel:
         try:
             rows = np.asarray(matrix, dtype=np.float64)
         except (ValueError, TypeError):
+            rows = np.empty(0)
+        if isinstance(matrix, np.ma.MaskedArray) or np.iscomplexobj(matrix):
             rows = np.empty(0)
         if rows.ndim != 2 or rows.size == 0 or not np.isfinite(rows).all() or (rows < 0).any():
             raise InvalidParameterError(
@@ -122,15 +137,13 @@ class Channel:
         return channel
 
     def with_certificate(self, certificate: Certificate) -> Channel:
-        """The same channel with a certificate made before; refused unless it is for these weights and this space."""
-        same = certificate.weights_sha256 == hash_of(self.weights)
-        if not same or certificate.space_sha256 != self.space.identity()["sha256"]:
+        """The same channel with a certificate made before; verified again, and refused unless it says the same."""
+        verified = self.certify()
+        if verified.certificate != certificate:
             raise NotCertified(
                 "The certificate is for other weights or another metric.", "Its own.", "Call certify() again."
             )
-        channel = object.__new__(Channel)
-        channel._set(self.space, self.weights, self.outputs, certificate)
-        return channel
+        return verified
 
     def _certified(self) -> Certificate:
         if self.certificate is None:
@@ -170,7 +183,7 @@ class Channel:
 
     def error(self, confidence: float = 0.95) -> float:
         """The distance that every record's output keeps with this probability (the largest over the records)."""
-        if not 0 < float(confidence) < 1:
+        if not (isinstance(confidence, float | int) and 0 < confidence < 1):
             raise InvalidParameterError("The confidence does not lie between 0 and 1.", "0 < c < 1.", "Use 0.95, say.")
         distances, matrix = self._distances_to_outputs(), self.matrix()
         order = np.argsort(distances, axis=1, kind="stable")
@@ -203,8 +216,8 @@ class Channel:
 
     def expected_cost(self, cost: ArrayLike, prior: ArrayLike | None = None) -> float:
         """Mean of cost[x, output] under a prior over the inputs (uniform by default), as a float."""
-        table = np.asarray(cost, dtype=np.float64)
-        if table.shape != self.weights.shape:
+        table = _numbers(cost)
+        if table.shape != self.weights.shape or not np.isfinite(table).all():
             raise IncompatibleError(f"The costs have shape {table.shape}.", f"{self.weights.shape}.", "Match them.")
         return float(self._prior(prior) @ (self.matrix() * table).sum(axis=1))
 
@@ -219,7 +232,7 @@ class Channel:
         n = len(self.space)
         if prior is None:
             return np.full(n, 1 / n)
-        weights = np.asarray(prior, dtype=np.float64)
+        weights = _numbers(prior)
         if weights.shape != (n,) or not (weights >= 0).all() or abs(weights.sum() - 1) > 1e-9:
             raise InvalidParameterError(
                 "The prior is no law over the inputs.", f"{n} shares that sum to 1.", "Mend it."
@@ -228,7 +241,10 @@ class Channel:
 
     def probabilities(self, x: Hashable) -> Floats:
         """The law of the output for one record, over `outputs`."""
-        return np.asarray(self.matrix()[int(self.space.positions(x))])
+        row = self.space.positions(x)
+        if np.ndim(row):
+            raise IncompatibleError("Several records were given.", "One label.", "Use matrix() for all laws.")
+        return np.asarray(self.matrix()[int(row)])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """One .npz file of plain arrays, with a hash over all of them."""
@@ -256,3 +272,10 @@ class Channel:
     def __repr__(self) -> str:
         state = "not certified" if self.certificate is None else str(self.certificate)
         return f"<Channel: {len(self.space)} inputs, {len(self.outputs)} outputs; {state}>"
+
+
+def _numbers(values: ArrayLike) -> Floats:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (ValueError, TypeError):
+        return np.empty(0)

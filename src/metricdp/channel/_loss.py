@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metricdp.channel._weights import BITS
 from metricdp.guarantee._curves import float_up
 
 Floats = NDArray[np.float64]
 Weights = NDArray[np.float64] | NDArray[np.uint64]
 
 LISTED = 1000
-EXACT_PAIRS = 400
-"""Pairs decided in rationals at most; the rest is bounded by floats and their error."""
+EXACT_PAIRS, EXACT_ENTRIES = 400, 300_000
+"""Pairs (or entries of them, if that is more) decided in rationals; the rest is bounded by floats and their error."""
 
 _UP = Context(prec=50, rounding=ROUND_CEILING)
 
@@ -42,7 +43,9 @@ def loss_of(table: Weights, distances: Floats, delta: Fraction = Fraction(0)) ->
         distances: between rows; 0 for rows that must be alike, inf for pairs without a promise.
         delta: mass left out.
     """
-    upper, listed, pairs = _survey(np.asarray(table, dtype=np.float64), table, distances, delta)
+    rows = np.asarray(table, dtype=np.float64)
+    scale = 2.0**-BITS if table.dtype == np.uint64 else 1.0
+    upper, listed, pairs = _survey(rows * scale, table, distances, delta)
     if pairs:
         i, j, k = listed[0]
         return Loss(math.inf, (i, j), k, tuple(listed), pairs)
@@ -52,63 +55,83 @@ def loss_of(table: Weights, distances: Floats, delta: Fraction = Fraction(0)) ->
 def _survey(
     rows: Floats, table: Weights, distances: Floats, delta: Fraction
 ) -> tuple[Floats, list[tuple[int, int, int]], int]:
-    """Upper bounds of every pair's loss per distance in floats; infinite triples; how many infinite pairs."""
-    n, outputs = rows.shape
+    """Upper bounds of every pair's loss per distance in floats; infinite triples; how many infinite pairs.
+
+    Which pairs are infinite is never left to floats: outputs that are possible from one row only are added up exactly
+    wherever their mass is not far from delta.
+    """
+    n = len(rows)
+    share = delta / (1 << BITS) if table.dtype == np.uint64 else delta
     upper = np.zeros((n, n))
     listed: list[tuple[int, int, int]] = []
     pairs = 0
     with np.errstate(all="ignore"):
         logs = np.log(rows)
         sizes = np.abs(np.where(rows > 0, logs, 0.0)).max(axis=1)
+        absent = (rows == 0).astype(np.float64)
+        holes = rows == 0 if absent.any() else None
         for i in range(n):
-            if delta == 0:
-                loss, at = _pure_row(logs, sizes, i)
-            else:
-                loss, at = _approximate_row(rows, i, float(delta), outputs)
+            impossible = np.zeros(n, dtype=bool) if holes is None else _impossible(rows[i], absent, table, i, delta)
+            loss = _pure_row(logs, sizes, holes, i) if delta == 0 else _approximate_row(rows, i, share)
             loss[i] = 0.0
             here = distances[i]
-            ratio = np.where(loss <= 0, 0.0, np.where(np.isinf(here), 0.0, loss / here))
-            if (close := np.flatnonzero((here == 0) & (np.arange(n) != i))).size:
-                ratio[close] = [_alike(table[i].tolist(), table[j].tolist(), delta) for j in close]
-            bad = np.flatnonzero(np.isinf(ratio))
+            ratio = np.where(loss <= 0, 0.0, loss / here)
+            for j in np.flatnonzero((here == 0) & (np.arange(n) != i)):
+                over = _alike(table[i].tolist(), table[j].tolist(), delta)
+                impossible[j], ratio[j] = impossible[j] or over, 0.0
+            impossible |= np.isinf(ratio) & (here > 0)
+            impossible[np.isinf(here)] = False
+            bad = np.flatnonzero(impossible)
             pairs += len(bad)
-            listed += [(i, int(j), int(at[j])) for j in bad[: max(0, LISTED - len(listed))]]
-            upper[i] = ratio * (1 + 1e-15)
+            listed += [(i, int(j), _witness(rows[i], rows[j])) for j in bad[: max(0, LISTED - len(listed))]]
+            upper[i] = np.where(np.isinf(here), 0.0, ratio * (1 + 1e-15))
     return upper, listed, pairs
 
 
-def _pure_row(logs: Floats, sizes: Floats, i: int) -> tuple[Floats, NDArray[np.intp]]:
-    """max_k ln(M_ik/M_jk) for all j, rounded up (errors of two logarithms up to `sizes`), and where."""
+def _witness(u: Floats, v: Floats) -> int:
+    """An output that is possible from u and not from v; else the one whose probability falls most."""
+    return int(np.argmax(np.where(v == 0, u, 0.0))) if (u[v == 0] > 0).any() else int(np.argmax(u - v))
+
+
+def _impossible(row: Floats, absent: Floats, table: Weights, i: int, delta: Fraction) -> NDArray[np.bool_]:
+    """Whether outputs of row i that row j never gives have more mass than delta, for all j, exactly."""
+    mass = absent @ row
+    slack = len(row) * 2.0**-50
+    unit = 2.0**-BITS if table.dtype == np.uint64 else 1.0
+    limit = float(delta) * unit
+    over = mass * (1 - slack) > limit * (1 + slack)
+    for j in np.flatnonzero((mass > 0) & ~over & (mass * (1 + slack) >= limit * (1 - slack))):
+        chosen = table[i][absent[j] > 0].tolist()
+        over[j] = sum(map(Fraction, chosen), Fraction(0)) > delta
+    return np.asarray(over)
+
+
+def _pure_row(logs: Floats, sizes: Floats, holes: NDArray[np.bool_] | None, i: int) -> Floats:
+    """max_k ln(M_ik/M_jk) over outputs possible from both, for all j, rounded up (two logarithms up to `sizes`)."""
     difference = logs[i] - logs
-    difference[:, np.isneginf(logs[i])] = -np.inf
-    at = difference.argmax(axis=1)
-    best = np.take_along_axis(difference, at[:, None], axis=1)[:, 0]
+    if holes is not None:
+        difference[holes] = -np.inf
     error = (sizes[i] + sizes) * 2.0**-48
-    return np.maximum(best + error, 0.0), at
+    return np.asarray(np.maximum(difference.max(axis=1) + error, 0.0))
 
 
-def _approximate_row(rows: Floats, i: int, delta: float, outputs: int) -> tuple[Floats, NDArray[np.intp]]:
-    """Ln of the smallest B for all j, rounded up, and the last output of the best prefix."""
-    ratio = np.where(rows > 0, rows[i] / rows, np.where(rows[i] > 0, np.inf, -1.0))
+def _approximate_row(rows: Floats, i: int, delta: Fraction) -> Floats:
+    """Ln of the smallest B for all j, rounded up, from the prefixes whose mass is possible from both rows."""
+    limit = float(delta)
+    ratio = np.where(rows > 0, np.log(rows[i]) - np.log(rows), np.where(rows[i] > 0, np.inf, -np.inf))
     order = np.argsort(-ratio, axis=1, kind="stable")
     a = np.cumsum(rows[i][order], axis=1)
     b = np.cumsum(np.take_along_axis(rows, order, axis=1), axis=1)
-    slack = outputs * 2.0**-51
-    top = a * (1 + slack) - delta
-    value = np.where(top <= 0, 0.0, np.where(b > 0, top / (b * (1 - slack)), np.inf))
-    barely = (b == 0) & (a - delta <= a * slack)
-    value[barely & np.isinf(value)] = 1.0
-    best = value.argmax(axis=1)
-    high = np.take_along_axis(value, best[:, None], axis=1)[:, 0]
-    at = np.take_along_axis(order, best[:, None], axis=1)[:, 0]
-    log = np.log(np.maximum(high, 1.0))
-    return np.where(log > 0, log * (1 + 2.0**-48) + 2.0**-51, 0.0), at
+    slack = rows.shape[1] * 2.0**-51
+    top = a * (1 + slack) - limit * (1 - 2.0**-52)
+    log = np.where((top > 0) & (b > 0), np.log(top) - np.log(b) + 2 * slack, 0.0).max(axis=1)
+    return np.asarray(np.where(log > 0, log * (1 + 2.0**-48) + 2.0**-46, 0.0))
 
 
-def _alike(u: list[Any], v: list[Any], delta: Fraction) -> float:
-    """0 where the rows differ by at most delta in total variation (exactly), else inf."""
+def _alike(u: list[Any], v: list[Any], delta: Fraction) -> bool:
+    """Whether rows at distance 0 differ by more than delta in total variation, exactly."""
     over = sum((Fraction(a) - Fraction(b) for a, b in zip(u, v, strict=True) if a > b), Fraction(0))
-    return 0.0 if over <= delta else math.inf
+    return over > delta
 
 
 def _decide(
@@ -116,14 +139,15 @@ def _decide(
 ) -> tuple[float, tuple[int, int], int | None]:
     """The largest exact loss; pairs are taken in the order of their bounds until no bound is larger."""
     n = len(table)
-    order = np.argsort(-upper, axis=None)[: EXACT_PAIRS + 1]
+    most = max(EXACT_PAIRS, EXACT_ENTRIES // table.shape[1])
+    order = np.argsort(-upper, axis=None)[: most + 1]
     best, worst, output = 0.0, divmod(int(order[0]), n), None
     for count, place in enumerate(order.tolist()):
         i, j = divmod(place, n)
         bound = float(upper[i, j])
         if bound <= best:
             break
-        if count == EXACT_PAIRS:
+        if count == most:
             return math.nextafter(bound, math.inf), worst, output
         loss, at = exact_loss(table[i].tolist(), table[j].tolist(), delta)
         epsilon = float_up(_UP.divide(loss, Decimal(float(distances[i, j])))) if loss else 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -39,6 +40,8 @@ def save(
         raise IncompatibleError("A label cannot be written down.", "Texts, numbers, tuples of them.", "Rename it.")
     members = {"meta": np.frombuffer(text, np.uint8), "weights": np.asarray(weights, "<u8"), **arrays}
     members["sha256"] = np.frombuffer(_content(members).encode(), np.uint8)
+    if not isinstance(path, str | os.PathLike) or not Path(path).name or "\0" in os.fspath(path):
+        raise FileRefusedError("The path names no file.", "The name of a file.", "Choose one.")
     target = Path(path)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
@@ -46,7 +49,8 @@ def save(
             np.savez(file, allow_pickle=False, **members)
         part.replace(target)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
         raise FileRefusedError(
             f"The channel cannot be written ({error.strerror}).", "A path in a folder of yours.", "Choose another."
         ) from None

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import threading
 from typing import Annotated
 
 import typer
@@ -80,8 +78,6 @@ def _root(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; every refusal is one message on standard error and an exit code."""
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, _stop)
     try:
         result = app(args=arguments, standalone_mode=False)
         code = result if isinstance(result, int) else 0
@@ -97,10 +93,6 @@ def main(arguments: list[str] | None = None) -> None:
     except Exception as error:  # noqa: BLE001  (no traceback: it could show a record)
         code = _unexpected(error)
     sys.exit(code)
-
-
-def _stop(*_: object) -> None:
-    raise KeyboardInterrupt
 
 
 def _unexpected(error: Exception) -> int:

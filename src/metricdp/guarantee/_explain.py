@@ -68,10 +68,9 @@ def explain(g: Guarantee) -> str:
         )
     elif g.kind == "concentrated":
         lines.append("The Rényi divergence of order alpha between the outputs of records d apart is <= alpha·rho·d².")
-    else:
-        lines.append(
-            "For any set S of outputs and records d apart, P[S] <= e^(epsilon·d)·P'[S] + delta (within the radius)."
-        )
+    elif g.kind == "approximate":
+        within = " (within the radius)" if g.radius is not None else ""
+        lines.append(f"For any set S of outputs and records d apart{within}, P[S] <= e^(epsilon·d)·P'[S] + delta.")
     lines.append(
         "Not promised: that records far apart look alike; that releases do not add up (each further release of the "
         "same record adds its loss); anything about columns, times or counts released beside it."
@@ -102,7 +101,8 @@ def _meaning(g: Guarantee) -> str:
     epsilon = g.exact_epsilon or Fraction(0)
     part = g.approximated
     if float(epsilon) == 0:
-        return "The probability of any outcome is the same for all records, up to delta."
+        near = f" within {length(round_down(part.radius), g.unit)}" if part and part.radius is not None else ""
+        return f"The probability of any outcome is the same for all records{near}, up to delta."
     reach = [(math.log(odds) / float(epsilon), odds) for odds in ODDS]
     if part is None:
         return _reaches(g, reach, ODDS_CHANGE) + "."

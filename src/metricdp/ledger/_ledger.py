@@ -64,7 +64,7 @@ class Ledger:
     __slots__ = ("limit", "path")
 
     def __init__(self, path: str | os.PathLike[str], limit: Guarantee | str | None = None) -> None:
-        if not isinstance(path, str | os.PathLike):
+        if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):
             raise IncompatibleError(f"The path is a {type(path).__name__}.", "A path.", "Pass the name of a file.")
         self.path = Path(path)
         if isinstance(limit, str):

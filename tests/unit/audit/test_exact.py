@@ -123,3 +123,49 @@ def test_what_is_no_mechanism_is_refused(matrix, space, error):
         audit.exact(matrix, space)
     with pytest.raises(md.InvalidParameterError):
         audit.exact([[1.0]], [[0.0]], 1)
+
+
+TWO = [[0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "delta"),
+    [
+        ([[0.1, 0.9], [0, 1.0]], "0.1"),  # the float 0.1 is more than a tenth
+        ([[0.5, 0.5], [0, 1.0]], float(np.nextafter(0.5, 0))),
+        ([[5e-324, 1], [0, 1.0]], 0),
+    ],
+)
+def test_a_hair_of_impossible_mass_is_infinite_loss(rows, delta):
+    report = audit.exact(rows, TWO, delta)
+    assert math.isinf(report.epsilon)
+    assert report.infinite == ((0, 1, 0),)
+    assert report.infinite_pairs == 1
+    hidden = [[0.1, 0.9], [0, 1.0], [0.6, 0.4]]
+    distances = [[0, 1, math.inf], [1, 0, math.inf], [1, math.inf, 0]]
+    assert math.isinf(audit.exact(hidden, distances, "0.1").epsilon)
+
+
+def test_a_hair_of_impossible_mass_in_integers():
+    table = np.array([[2**61 + 1, 2**61 - 1], [0, 2**62]], dtype=np.uint64)
+    channel = md.Channel(md.Discrete(["a", "b"]), table)
+    assert math.isinf(audit.exact(channel, delta="0.5").epsilon)
+    exactly = np.array([[2**61, 2**61], [0, 2**62]], dtype=np.uint64)
+    assert audit.exact(md.Channel(md.Discrete(["a", "b"]), exactly), delta="0.5").epsilon == 0
+
+
+@pytest.mark.parametrize("tiny", [5e-324, 1e-309])
+def test_denormal_probabilities_are_not_zero(tiny):
+    rows = [[0.5, 0.5], [tiny, 1.0]]
+    assert audit.exact(rows, TWO).epsilon == pytest.approx(math.log(0.5) - math.log(tiny), rel=1e-12)
+    assert audit.exact(rows, TWO, "0.01").epsilon == pytest.approx(math.log(0.49) - math.log(tiny), rel=1e-12)
+
+
+def test_hundreds_of_tied_pairs_are_decided_exactly():
+    n = 30
+    for epsilon in (0.1, 1e-4):
+        rows = np.full((n, n), 1.0) + np.eye(n) * math.expm1(epsilon)
+        channel = md.Channel.from_matrix(md.Discrete(range(n)), rows / rows.sum(axis=1, keepdims=True))
+        assert channel.certify().certificate.epsilon == pytest.approx(epsilon, rel=1e-10)
+        ratios = [max(map(int, row)) / min(map(int, row)) for row in channel.weights]
+        assert channel.certify().certificate.epsilon <= math.log(max(ratios)) * (1 + 1e-11)

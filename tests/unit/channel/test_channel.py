@@ -88,7 +88,7 @@ def test_without_a_certificate_nothing_is_released():
     with pytest.raises(md.NotCertified, match="infinite"):
         md.Channel.from_matrix(SPACE, zero).certify(100)
     other = md.FiniteSpace.from_points(POINTS * 2, SPACE.labels, unit="km")
-    with pytest.raises(md.NotCertified, match="another metric"):
+    with pytest.raises(md.NotCertified, match="other weights"):
         md.Channel(other, CHANNEL.weights).with_certificate(CHANNEL.certificate)
     short = CHANNEL.weights.copy()
     short[0, 0] -= np.uint64(1)
@@ -233,3 +233,19 @@ def test_a_permuted_array_with_valid_checksums_is_found(tmp_path):
     unwritable = md.Channel.from_matrix(md.Discrete([frozenset([1]), "b"]), exponential(md.Discrete(["a", "b"])))
     with pytest.raises(md.IncompatibleError, match="written down"):
         unwritable.save(path)
+
+
+def test_neither_pickles_nor_certificates_are_trusted():
+    import dataclasses
+
+    back = pickle.loads(pickle.dumps(CHANNEL))
+    for array in (back.weights, back._sums, CHANNEL._sums):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0, 0] = 0
+    with pytest.raises(md.NotCertified):
+        CHANNEL.with_certificate(dataclasses.replace(CHANNEL.certificate, epsilon=1e-6))
+    with pytest.raises(md.NotCertified):
+        CHANNEL.with_certificate(None)
+    state = (SPACE, np.roll(CHANNEL.weights, 1, axis=1), CHANNEL.outputs, CHANNEL.certificate)
+    with pytest.raises(md.NotCertified):
+        object.__new__(md.Channel).__setstate__(state)
