@@ -30,7 +30,7 @@ def exact(matrix: Channel | ArrayLike, space: FiniteSpace | ArrayLike | None = N
             summing to 1 within 1e-9.
         space: the inputs, in the order of the rows; or their distances as an (n, n) matrix, which need not be a metric
             (0 for inputs that must be alike, inf for pairs without a promise). A channel brings its own.
-        delta: probability left out, in [0, 1).
+        delta: what is added to the probability of every set of outputs, in [0, 1).
 
     Returns:
         A report with `.epsilon` (rounded up, `inf` where there is none), `.worst` and the infinite pairs.

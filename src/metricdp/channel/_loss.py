@@ -41,7 +41,7 @@ def loss_of(table: Weights, distances: Floats, delta: Fraction = Fraction(0)) ->
     Args:
         table: at least two rows of floats or of integers with one common total; `delta` is in units of that total.
         distances: between rows; 0 for rows that must be alike, inf for pairs without a promise.
-        delta: mass left out.
+        delta: what is added to the mass of every set of outputs.
     """
     rows = np.asarray(table, dtype=np.float64)
     scale = 2.0**-BITS if table.dtype == np.uint64 else 1.0

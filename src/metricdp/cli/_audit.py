@@ -17,7 +17,7 @@ def audit(
     matrix: Annotated[Path, typer.Argument(metavar="MATRIX.npy", help="Probabilities: a row per input.")],
     distances: Annotated[Path, typer.Option(metavar="D.npy", help="Distances between the inputs.")],
     epsilon: Annotated[str | None, typer.Option(help="The promise to check, per unit of distance.")] = None,
-    delta: Annotated[str, typer.Option(help="Probability left out.")] = "0",
+    delta: Annotated[str, typer.Option(help="What is added to every probability.")] = "0",
 ) -> None:
     """The smallest epsilon that a matrix of probabilities meets, exactly; exit code 4 where --epsilon is not met.
 

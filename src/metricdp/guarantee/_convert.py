@@ -102,7 +102,7 @@ def _pure(g: Guarantee, d: Fraction) -> list[tuple[Decimal, int]]:
 
 
 def epsilon_at(g: Guarantee, d: Fraction, delta: Fraction, method: Method) -> Decimal | None:
-    """Total loss at distance d except with probability delta; None where nothing is promised."""
+    """See `Guarantee.epsilon_at`; None where nothing is promised."""
     check_method(g, method)
     part = g.approximated
     if part is not None and ((part.radius is not None and d > part.radius) or delta < part.delta):

@@ -1,7 +1,7 @@
 """Loss curves at one distance, in 50-digit decimals: delta for epsilon and back, never rounded the wrong way.
 
 Notation: `eps` is the total loss allowed at the distance, `r` is rho·d², `pure` lists (epsilon_i·d, how many times).
-Every function here returns an upper bound that is within 1e-15 (relatively) of the exact value.
+Every function here returns an upper bound that is within 1e-12 (relatively) of the exact value.
 """
 
 from __future__ import annotations

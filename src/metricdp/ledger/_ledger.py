@@ -150,7 +150,7 @@ class Ledger:
             total = amount if total is None else total + amount
             _limit.check(self.limit, total)
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            text = _limit.to_json(_limit.stored(total))
+            text = _limit.to_json(_limit.stored(total, self.limit.space))
             connection.execute("INSERT OR REPLACE INTO totals VALUES (?, ?)", (name, text))
             connection.execute(
                 "INSERT INTO charges (time, what, subject, amount) VALUES (?, ?, ?, ?)",
@@ -170,14 +170,13 @@ class Ledger:
             raise IncompatibleError(
                 f"A {type(guarantee).__name__} was charged.", "A Guarantee is accepted.", "Pass mechanism.guarantee."
             )
-        amount = _limit.stored(guarantee)
-        if amount.space != self.limit.space:
+        if _limit.content_of(guarantee.space) != _limit.content_of(self.limit.space):
             raise IncompatibleError(
                 f"The charge is over {guarantee.space.describe()}.",
                 f"This ledger counts losses over {self.limit.space.describe()}.",
                 f'Restate it (in_unit("{self.limit.unit}")), or keep a ledger for that space.',
             )
-        return _account(subject), amount
+        return _account(subject), _limit.stored(guarantee, self.limit.space)
 
     def spent(self, subject: str | None = None) -> Guarantee | None:
         """The composition of all charges of an account; None when there is none."""

@@ -51,20 +51,26 @@ class StoredSpace:
         )
 
 
+def content_of(space: Space) -> str:
+    """The identity of a space as text."""
+    return space.content if isinstance(space, StoredSpace) else json.dumps(space.identity(), sort_keys=True)
+
+
 def store_space(space: Space) -> StoredSpace:
-    """The identity of a space."""
-    content = json.dumps(space.identity(), sort_keys=True)
-    return StoredSpace(content, space.describe(), space.unit, space.diameter)
+    """A space as a limit keeps it; its diameter is computed here, once."""
+    if isinstance(space, StoredSpace):
+        return space
+    return StoredSpace(content_of(space), space.describe(), space.unit, space.diameter)
 
 
 def to_json(g: Guarantee) -> str:
     """A guarantee as text; numbers as exact fractions."""
-    part = g.approximated
+    part, space = g.approximated, store_space(g.space)
     value = {
-        "space": store_space(g.space).content,
-        "describe": g.space.describe(),
-        "unit": g.unit,
-        "diameter": repr(g.space.diameter),
+        "space": space.content,
+        "describe": space.description,
+        "unit": space.unit,
+        "diameter": repr(space.diameter),
         "parts": [[str(e), n] for e, n in g.parts],
         "gaussian_rho": str(g.gaussian_rho),
         "other_rho": str(g.other_rho),
@@ -95,17 +101,15 @@ def from_json(text: str) -> Guarantee:
         ) from None
 
 
-def stored(g: Guarantee) -> Guarantee:
-    """The same amounts over the stored identity of the space, as the ledger adds them."""
-    space = g.space if isinstance(g.space, StoredSpace) else store_space(g.space)
+def stored(g: Guarantee, space: Space) -> Guarantee:
+    """The same amounts over the limit's space, as the ledger adds them."""
     return replace(g, space=space, assumptions=(), proof="")
 
 
 def same(a: Guarantee, b: Guarantee) -> bool:
     """Whether two limits are equal in every number and in the identity of their spaces, however they were composed."""
-    x, y = stored(a), stored(b)
-    numbers = ((g.kind, g.exact_epsilon, g.exact_rho, g.approximated, g.space) for g in (x, y))
-    return next(numbers) == next(numbers)
+    x, y = ((g.kind, g.exact_epsilon, g.exact_rho, g.approximated, content_of(g.space)) for g in (a, b))
+    return x == y
 
 
 def parse(text: str) -> Guarantee:

@@ -90,9 +90,7 @@ def as_rows(x: ArrayLike, width: int, what: str) -> Floats:
             f"A record has {width} number{'s' * (width > 1)}; a batch has shape (n, {width}).",
             "Check the columns (a column of n numbers becomes a batch by x.reshape(-1, 1)), or choose another space.",
         )
-    exact = np.abs(array) <= 2**53 if array.dtype.kind in "iu" else np.abs(array) <= np.finfo(np.float64).max
-    rows = np.where(exact | np.isnan(array), array, np.inf).astype(np.float64) if not exact.all() else array
-    rows = rows.astype(np.float64, copy=False)
+    rows = _as_float64(array)
     finite = np.isfinite(rows)
     if not finite.all():
         raise OutOfSpaceError(
@@ -101,6 +99,15 @@ def as_rows(x: ArrayLike, width: int, what: str) -> Floats:
             "Drop or mend that row.",
         )
     return rows
+
+
+def _as_float64(array: NDArray[np.generic]) -> Floats:
+    """The same numbers; infinity where float64 cannot hold them (integers beyond 2**53, long doubles)."""
+    if array.dtype == np.float64:
+        return np.asarray(array, dtype=np.float64)
+    size = np.abs(array)
+    held = size <= 2**53 if array.dtype.kind in "iu" else ~(size > np.finfo(np.float64).max)
+    return np.where(held, array, np.inf).astype(np.float64)
 
 
 def _as_numbers(x: ArrayLike) -> NDArray[np.generic] | None:
