@@ -9,6 +9,7 @@ works with differences.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -282,3 +283,20 @@ def compare(mechanism: Any, rows: np.ndarray, seed: int, law: Callable[[Any], An
 
 
 __all__ = ["REJECTED", "UNDECIDED", "Gaussian", "Laplace", "Tally", "ball", "compare", "outcome", "outputs", "point"]
+
+
+def exact_epsilon(weights: Any, distances: Any) -> float:
+    """The loss of a table, from its integers (or floats), by rationals and 200-bit logarithms; inf where it is."""
+    worst = arb(0)
+    rows = [[Fraction(value) for value in row] for row in np.asarray(weights).tolist()]
+    for i, u in enumerate(rows):
+        for j, v in enumerate(rows):
+            if i == j:
+                continue
+            if any(a > 0 and b == 0 for a, b in zip(u, v, strict=True)):
+                return math.inf
+            most = max((a / b for a, b in zip(u, v, strict=True) if b > 0), default=Fraction(1))
+            if most > 1:
+                value = arb(ratio(most)).log() / arb(float(distances[i][j]))
+                worst = value if bool(value > worst) else worst
+    return float(worst.mid())

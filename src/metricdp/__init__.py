@@ -42,6 +42,7 @@ _HOMES = {
     "NotCertified": "errors",
     "OutOfSpaceError": "errors",
     "Product": "spaces",
+    "SolverFailed": "errors",
     "Space": "spaces",
     "SymmetricDifference": "spaces",
     "SystemEntropy": "entropy",
@@ -50,7 +51,9 @@ _HOMES = {
 }
 _ROOMS = (
     "audit",
+    "bayes",
     "channel",
+    "design",
     "entropy",
     "errors",
     "guarantee",
@@ -88,6 +91,7 @@ __all__ = [
     "NotCertified",
     "OutOfSpaceError",
     "Product",
+    "SolverFailed",
     "Space",
     "SymmetricDifference",
     "SystemEntropy",

@@ -7,6 +7,7 @@
     ├── IncompatibleError       (TypeError)     spaces, units or kinds do not fit together
     ├── LossLimitExceeded       (RuntimeError)  the ledger refuses a charge
     ├── NotCertified            (RuntimeError)  a table of probabilities is not what was asked for
+    ├── SolverFailed            (RuntimeError)  a solver stopped without an answer
     ├── EntropyError            (RuntimeError)  the source of randomness is broken
     ├── FileRefusedError        (OSError)       a file cannot be read, written or trusted
     └── MissingExtraError       (ImportError)   an optional dependency is not installed
@@ -53,6 +54,10 @@ class LossLimitExceeded(MetricDPError, RuntimeError):
 
 class NotCertified(MetricDPError, RuntimeError):
     """A table of probabilities has no certificate, or cannot have the one asked for."""
+
+
+class SolverFailed(MetricDPError, RuntimeError):
+    """A solver stopped without an answer that can be used; nothing was released."""
 
 
 class EntropyError(MetricDPError, RuntimeError):

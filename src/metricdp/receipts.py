@@ -17,7 +17,7 @@ import scipy
 
 import metricdp
 from metricdp.entropy import Entropy
-from metricdp.errors import FileRefusedError
+from metricdp.errors import FileRefusedError, IncompatibleError
 from metricdp.guarantee import Guarantee
 
 ENDING = ".receipt.json"
@@ -62,7 +62,7 @@ def make(mechanism: Any, *, output: Path, output_name: str, source: Entropy, abo
     """The receipt of one output file.
 
     Args:
-        mechanism: Laplace or Gaussian (anything with a space, a guarantee, an error and a step).
+        mechanism: Laplace, Gaussian or Channel (anything with a space, a guarantee, an error and a step).
         output: where the finished output lies now.
         output_name: its final name.
         source: where the bits came from.
@@ -81,11 +81,7 @@ def make(mechanism: Any, *, output: Path, output_name: str, source: Entropy, abo
         "parameters": parameters,
         "parameters sha256": parameters_hash(parameters),
         "guarantee of one record": describe_guarantee(mechanism.guarantee),
-        "expected displacement": {
-            "mean": mechanism.mean_error,
-            "95 %": mechanism.error(0.95),
-            "unit": mechanism.space.unit,
-        },
+        "expected displacement": displacement(mechanism),
         "randomness": {"source": type(source).__name__, "reproducible": source.reproducible},
         **about,
         "versions": {
@@ -96,6 +92,15 @@ def make(mechanism: Any, *, output: Path, output_name: str, source: Entropy, abo
             "platform": platform.platform(),
         },
     }
+
+
+def displacement(mechanism: Any) -> dict[str, Any]:
+    """How far records move; None where outputs have no distance from them."""
+    try:
+        mean, most = mechanism.mean_error, mechanism.error(0.95)
+    except IncompatibleError:
+        mean, most = None, None
+    return {"mean": mean, "95 %": most, "unit": mechanism.space.unit}
 
 
 def write(receipt: dict[str, Any], path: Path) -> None:
@@ -128,7 +133,9 @@ def in_words(receipt: dict[str, Any], beside: Path | None = None) -> str:
         f"{output['name']}: released {receipt['made']} by metricdp {receipt['versions']['metricdp']}.",
         f"Mechanism: {receipt['parameters']['arguments']}.",
         f"Rows: {receipt.get('rows', '?')}; columns replaced: {', '.join(receipt.get('columns', []))}.",
-        f"Expected: records move by {moved['mean']:.4g}{unit} on average, "
+        "Expected: outputs have no distance from records."
+        if moved["mean"] is None
+        else f"Expected: records move by {moved['mean']:.4g}{unit} on average, "
         f"95 % of them by less than {moved['95 %']:.4g}{unit}.",
         f"Charge: {receipt.get('charge', 'none')}",
         "",

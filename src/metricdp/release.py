@@ -10,13 +10,14 @@ from typing import Any
 
 from metricdp import entropy as randomness
 from metricdp import receipts, units
+from metricdp.channel import Channel
 from metricdp.entropy import Entropy
 from metricdp.errors import FileRefusedError, InvalidParameterError, OutOfSpaceError
 from metricdp.guarantee import Guarantee
 from metricdp.ledger import Ledger
 from metricdp.mechanisms import Gaussian, Laplace
 from metricdp.tables import SubjectCounter, Table, open_table
-from metricdp.tables._open import Signature, check_columns, signature
+from metricdp.tables._open import Chunk, Signature, check_columns, signature
 
 Progress = Callable[[str, float], None]
 """Called with what is done and the share of it that is done."""
@@ -32,7 +33,7 @@ class Plan:
 
     source: Path
     table: Table
-    mechanism: Laplace | Gaussian
+    mechanism: Laplace | Gaussian | Channel
     columns: tuple[str, ...]
     subject: str | None
     rows: int
@@ -47,21 +48,29 @@ class Plan:
 
     def describe(self) -> str:
         """What is printed before work starts."""
-        unit = f" {self.mechanism.space.unit}" if self.mechanism.space.unit else ""
         return "\n".join(
             [
                 f"{self.rows:,} rows of {self.source.name}, columns {', '.join(self.columns)}; {self.mechanism!r}.",
                 self.mechanism.guarantee.explain(),
-                f"Records will move by {self.mechanism.mean_error:.4g}{unit} on average, 95 % of them by less than "
-                f"{self.mechanism.error(0.95):.4g}{unit}.",
+                self._displacement(f" {self.mechanism.space.unit}" if self.mechanism.space.unit else ""),
                 f"Charge: {receipts.rows_text(self.mechanism.guarantee, self.largest, self.subject)}.",
             ]
         )
 
+    def _displacement(self, unit: str) -> str:
+        moved = receipts.displacement(self.mechanism)
+        if moved["mean"] is None:
+            return "Outputs are no inputs, so records have no distance from them."
+        text = f"Records will move by {moved['mean']:.4g}{unit} on average, 95 % of them by less than "
+        text += f"{moved['95 %']:.4g}{unit}."
+        if isinstance(self.mechanism, Channel):
+            text += f" {self.mechanism.stay():.1%} come out as themselves (uniform prior)."
+        return text
+
 
 def plan(
     source: str | os.PathLike[str],
-    mechanism: Laplace | Gaussian,
+    mechanism: Laplace | Gaussian | Channel,
     columns: Sequence[str],
     *,
     subject: str | None = None,
@@ -72,7 +81,7 @@ def plan(
 
     Args:
         source: CSV, or Parquet with its extra; a regular file.
-        mechanism: what to release the columns through.
+        mechanism: what to release the columns through; a channel takes one column of labels (as text).
         columns: names, one per coordinate (latitude first on the globe).
         subject: the column that says whose row it is; without it each row is a subject of its own.
         delimiter: of CSV.
@@ -86,6 +95,8 @@ def plan(
     seen = signature(path)
     table = open_table(path, delimiter)
     check_columns(table.columns, list(columns))
+    if isinstance(mechanism, Channel) and len(columns) != 1:
+        raise InvalidParameterError("A channel releases one column.", "One name.", "Release them one by one.")
     if subject is not None:
         check_columns(table.columns, [subject])
         if subject in columns:
@@ -95,8 +106,7 @@ def plan(
     counter = SubjectCounter()
     rows = 0
     for chunk, share in table.chunks():
-        values = chunk.numbers(columns)
-        check_rows(mechanism, values, rows)
+        check_rows(mechanism, _records(mechanism, chunk, columns), rows)
         if subject is not None:
             counter.add(chunk.texts(subject))
         rows += chunk.rows
@@ -109,7 +119,12 @@ def plan(
     return Plan(path, table, mechanism, tuple(columns), subject, rows, subjects, largest, seen)
 
 
-def check_rows(mechanism: Laplace | Gaussian, values: Any, start: int) -> None:
+def _records(mechanism: Laplace | Gaussian | Channel, chunk: Chunk, columns: Sequence[str]) -> Any:
+    """What the mechanism takes: numbers, or the labels of one column."""
+    return chunk.texts(columns[0]) if isinstance(mechanism, Channel) else chunk.numbers(columns)
+
+
+def check_rows(mechanism: Laplace | Gaussian | Channel, values: Any, start: int) -> None:
     """Refuse records outside the mechanism's domain by their position in the file."""
     try:
         mechanism.check(values)
@@ -197,11 +212,12 @@ def _sample(planned: Plan, part: Path, bits: Entropy, report: Progress) -> None:
         rows = 0
         counter = SubjectCounter()
         for chunk, share in planned.table.chunks():
-            values = chunk.numbers(planned.columns)
+            records = _records(planned.mechanism, chunk, planned.columns)
             if planned.subject is not None:
                 counter.add(chunk.texts(planned.subject))
             rows += chunk.rows
-            writer.write(chunk, planned.columns, planned.mechanism.release(values, entropy=bits))
+            values = planned.mechanism.release(records, entropy=bits)
+            writer.write(chunk, planned.columns, [values] if isinstance(values, list) else values)
             report("releasing", share)
         if signature(planned.source) != planned.seen or rows != planned.rows or counter.largest > planned.largest:
             raise _changed(planned.source)

@@ -1,8 +1,23 @@
-"""Finite mechanisms as tables of integers: what is sampled is what is certified."""
+"""Finite mechanisms as rows of integers: what is sampled is what is certified."""
 
 from metricdp.channel._certificate import Certificate
 from metricdp.channel._channel import Channel
+from metricdp.channel._kernel import Kernel
 from metricdp.channel._loss import Loss, exact_loss, loss_of
+from metricdp.channel._utility import Objective, check_cost, check_objective, check_prior, objective_of
 from metricdp.channel._weights import BITS
 
-__all__ = ["BITS", "Certificate", "Channel", "Loss", "exact_loss", "loss_of"]
+__all__ = [
+    "BITS",
+    "Certificate",
+    "Channel",
+    "Kernel",
+    "Loss",
+    "Objective",
+    "check_cost",
+    "check_objective",
+    "check_prior",
+    "exact_loss",
+    "loss_of",
+    "objective_of",
+]

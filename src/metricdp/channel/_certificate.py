@@ -1,20 +1,11 @@
-"""What was verified about a table of integers: the loss of the very numbers that are sampled."""
+"""What was verified about a channel: the loss of the very integers that are sampled."""
 
 from __future__ import annotations
 
-import hashlib
-import math
-from dataclasses import asdict, dataclass
-from fractions import Fraction
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from metricdp.channel._loss import loss_of
-from metricdp.channel._weights import BITS, Weights, totals_are_exact
-from metricdp.errors import NotCertified
 from metricdp.exact import decimal_text, non_negative
-from metricdp.spaces import FiniteSpace
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +21,11 @@ class Certificate:
         bits: every row of weights sums to 2**bits exactly.
         weights_sha256: of the weights.
         space_sha256: of the space, labels and distances.
+        method: how it was verified: "exact" (every pair at every output, in integers) or "kernel" (every pair, by the
+            triangle inequality, an upper bound; proofs/kernel.md).
+        objective: what a solver minimised, if one supplied bounds; they are its claim and are not verified again.
+        value: the loss of the design under that objective.
+        lower_bound: no channel with this promise has a smaller one.
     """
 
     epsilon: float
@@ -40,6 +36,10 @@ class Certificate:
     bits: int
     weights_sha256: str
     space_sha256: str
+    method: str = "exact"
+    objective: str | None = None
+    value: float | None = None
+    lower_bound: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values; the float as its exact hexadecimal."""
@@ -60,47 +60,11 @@ class Certificate:
 
     def __str__(self) -> str:
         text = decimal_text(non_negative(self.epsilon, "epsilon"), 12)
-        at = "" if self.worst is None else f"; worst rows {self.worst[0]} and {self.worst[1]}, output {self.output}"
-        return f"epsilon = {text} over {self.metric}, exact on integers of total 2^{self.bits}{at}"
+        at = "" if self.worst is None else f"; worst rows {self.worst[0]} and {self.worst[1]}"
+        at += "" if self.output is None else f", output {self.output}"
+        how = "exact on" if self.method == "exact" else "at most, for"
+        return f"epsilon = {text} over {self.metric}, {how} integers of total 2^{self.bits}{at}"
 
-
-def hash_of(weights: Weights) -> str:
-    """SHA-256 of the shape and the entries."""
-    head = f"{weights.shape} {BITS}".encode()
-    return hashlib.sha256(head + np.ascontiguousarray(weights, "<u8").tobytes()).hexdigest()
-
-
-def certify(weights: Weights, space: FiniteSpace, epsilon: Fraction | None) -> Certificate:
-    """Verify a table: exact totals, every pair of rows, every output.
-
-    Raises:
-        NotCertified: a row does not sum to the total, the loss is infinite, or above the epsilon asked for.
-    """
-    if not totals_are_exact(weights):
-        raise NotCertified("A row of weights has another total.", f"2**{BITS} in every row.", "Make it again.")
-    about = {
-        "metric": "all pairs of d",
-        "bits": BITS,
-        "weights_sha256": hash_of(weights),
-        "space_sha256": str(space.identity()["sha256"]),
-    }
-    if len(weights) == 1:
-        return Certificate(0.0, None, None, 0.0, **about)  # type: ignore[arg-type]
-    distances = space.matrix()
-    found = loss_of(weights, distances)
-    i, j = found.worst
-    apart = f"items {i} and {j} (distance {distances[i, j]:g})"
-    if math.isinf(found.epsilon):
-        raise NotCertified(
-            f"The loss is infinite: output {found.output} is possible from item {i} and not from item {j}, and so for "
-            f"{found.infinite_pairs} ordered pairs.",
-            "Every output reachable from all items or from none.",
-            "Mix every row with one fixed output law, then certify again.",
-        )
-    if epsilon is not None and non_negative(found.epsilon, "epsilon") > epsilon:
-        raise NotCertified(
-            f"The loss is {found.epsilon!r}, reached by {apart} at output {found.output}.",
-            f"At most {decimal_text(epsilon, 12)}.",
-            "Design at a slightly smaller epsilon, or ask for no more than that.",
-        )
-    return Certificate(found.epsilon, (i, j), found.output, float(distances[i, j]), **about)  # type: ignore[arg-type]
+    def without_bounds(self) -> Certificate:
+        """What is verified again wherever it arrives: all but the bounds on optimality."""
+        return replace(self, objective=None, value=None, lower_bound=None)

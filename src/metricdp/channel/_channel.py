@@ -10,12 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metricdp import entropy as randomness
-from metricdp.channel import _storage, _weights
-from metricdp.channel._certificate import Certificate, certify, hash_of
-from metricdp.channel._weights import BITS, Weights
+from metricdp.channel import _storage, _utility, _weights
+from metricdp.channel._certificate import Certificate
+from metricdp.channel._kernel import Kernel
+from metricdp.channel._loss import loss_of
+from metricdp.channel._utility import Objective
+from metricdp.channel._verify import verify
+from metricdp.channel._weights import BITS, Rows, Table, Weights
 from metricdp.entropy import Entropy
 from metricdp.errors import IncompatibleError, InvalidParameterError, NotCertified
-from metricdp.exact import Number, positive
+from metricdp.exact import Number, non_negative, positive
 from metricdp.guarantee import Guarantee
 from metricdp.spaces import FiniteSpace
 
@@ -23,7 +27,7 @@ Floats = NDArray[np.float64]
 
 
 class Channel:
-    """A `Mechanism` over a finite space whose law is a table of integers with one power-of-two total.
+    """A `Mechanism` over a finite space whose law is integers with one power-of-two total, stored or made row by row.
 
     What is certified is what is sampled: the certificate is computed from these integers, and the sampler draws from
     the same. A channel without a certificate cannot release.
@@ -37,7 +41,8 @@ class Channel:
 
     Args:
         space: the inputs.
-        weights: shape (inputs, outputs), unsigned integers, every row summing to 2**62; or use `from_matrix`.
+        weights: shape (inputs, outputs), unsigned integers, every row summing to 2**62; or a `Kernel`, which makes
+            its rows when they are asked for; or use `from_matrix`.
         outputs: labels of the columns; the inputs by default.
 
     Raises:
@@ -51,61 +56,52 @@ class Channel:
         (1.098612, True)
     """
 
-    __slots__ = ("_sums", "certificate", "outputs", "space", "weights")
+    __slots__ = ("certificate", "law", "outputs", "space")
     space: FiniteSpace
     outputs: tuple[Hashable, ...]
-    weights: Weights
+    law: Rows
     certificate: Certificate | None
-    _sums: Weights
 
-    def __init__(self, space: FiniteSpace, weights: ArrayLike, outputs: Iterable[Hashable] | None = None) -> None:
+    def __init__(
+        self, space: FiniteSpace, weights: ArrayLike | Rows, outputs: Iterable[Hashable] | None = None
+    ) -> None:
         if not isinstance(space, FiniteSpace):
             raise IncompatibleError(f"The space is a {type(space).__name__}.", "A FiniteSpace.", "Pass one.")
-        try:
-            table = np.array(weights)
-        except ValueError:
-            table = np.empty(0)
-        if table.dtype != np.uint64 or table.ndim != 2 or len(table) != len(space) or table.size == 0:
-            raise IncompatibleError(
-                f"The weights have type {table.dtype} and shape {table.shape}.",
-                f"uint64 of shape ({len(space)}, outputs).",
-                "Use Channel.from_matrix for probabilities.",
-            )
+        law = weights if isinstance(weights, Kernel) else _table(weights, len(space))
+        if law.shape[0] != len(space):
+            raise IncompatibleError(f"The law has {law.shape[0]} rows.", f"{len(space)}.", "Match the space.")
         try:
             labels = space.labels if outputs is None else tuple(outputs)
             set(labels)
         except TypeError:
             raise IncompatibleError("The outputs are no labels.", "Hashable labels.", "Pass a list.") from None
-        if len(labels) != table.shape[1] or len(set(labels)) != len(labels):
+        if len(labels) != law.shape[1] or len(set(labels)) != len(labels):
             raise IncompatibleError(
-                f"There are {len(labels)} labels for {table.shape[1]} outputs, or two are equal.",
+                f"There are {len(labels)} labels for {law.shape[1]} outputs, or two are equal.",
                 "One label per column, all different.",
                 "Pass outputs=.",
             )
-        self._set(space, table, labels, None)
+        self._set(space, law, labels, None)
 
     def _set(
-        self, space: FiniteSpace, weights: Weights, outputs: tuple[Hashable, ...], certificate: Certificate | None
+        self, space: FiniteSpace, law: Rows, outputs: tuple[Hashable, ...], certificate: Certificate | None
     ) -> None:
-        sums = _weights.cumulative(weights)
-        for array in (weights, sums):
-            array.setflags(write=False)
-        values = (space, weights, outputs, certificate, sums)
-        for name, value in zip(("space", "weights", "outputs", "certificate", "_sums"), values, strict=True):
+        values = (space, law, outputs, certificate)
+        for name, value in zip(("space", "law", "outputs", "certificate"), values, strict=True):
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"A Channel is frozen: {name} cannot be set.")
 
     def __getstate__(self) -> tuple[object, ...]:
-        return self.space, self.weights, self.outputs, self.certificate
+        return self.space, self.law, self.outputs, self.certificate
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        space, weights, outputs, certificate = state
-        channel = Channel(space, weights, outputs)
+        space, law, outputs, certificate = state
+        channel = Channel(space, law.weights if isinstance(law, Table) else law, outputs)
         if certificate is not None:
             channel = channel.with_certificate(certificate)
-        self._set(channel.space, channel.weights, channel.outputs, channel.certificate)
+        self._set(channel.space, channel.law, channel.outputs, channel.certificate)
 
     @classmethod
     def from_matrix(cls, space: FiniteSpace, matrix: ArrayLike, outputs: Iterable[Hashable] | None = None) -> Channel:
@@ -132,18 +128,30 @@ class Channel:
             epsilon: the loss that must not be exceeded; None accepts any finite loss.
         """
         limit = None if epsilon is None else positive(epsilon, "epsilon")
+        return self._with(verify(self.law, self.space, limit))
+
+    def _with(self, certificate: Certificate) -> Channel:
         channel = object.__new__(Channel)
-        channel._set(self.space, self.weights, self.outputs, certify(self.weights, self.space, limit))
+        channel._set(self.space, self.law, self.outputs, certificate)
         return channel
 
+    def with_claim(self, certificate: Certificate) -> Channel:
+        """The same channel with a solver's bounds in its certificate, all else unchanged."""
+        if self._certified().without_bounds() != certificate.without_bounds():
+            raise NotCertified("The certificate differs in more than bounds.", "Bounds only.", "Call certify() again.")
+        return self._with(certificate)
+
     def with_certificate(self, certificate: Certificate) -> Channel:
-        """The same channel with a certificate made before; verified again, and refused unless it says the same."""
-        verified = self.certify()
-        if verified.certificate != certificate:
+        """The same channel with a certificate made before; verified again, and refused unless it says the same.
+
+        Bounds on optimality are taken over as they are: they are a solver's claim about utility, not about privacy.
+        """
+        claimed = certificate.without_bounds() if isinstance(certificate, Certificate) else None
+        if self.certify().certificate != claimed:
             raise NotCertified(
                 "The certificate is for other weights or another metric.", "Its own.", "Call certify() again."
             )
-        return verified
+        return self._with(certificate)
 
     def _certified(self) -> Certificate:
         if self.certificate is None:
@@ -172,33 +180,42 @@ class Channel:
         """No lattice: outputs are labels."""
         return 0.0
 
-    def _distances_to_outputs(self) -> Floats:
-        if any(label not in self.space.labels for label in self.outputs):
-            raise IncompatibleError(
-                "Outputs that are no inputs have no distance from them.",
-                "Outputs among the inputs.",
-                "Use expected_cost.",
-            )
-        return self.space.block(np.arange(len(self.space)), self.space.positions(list(self.outputs)))
-
     def error(self, confidence: float = 0.95) -> float:
         """The distance that every record's output keeps with this probability (the largest over the records)."""
         if not (isinstance(confidence, float | int) and 0 < confidence < 1):
             raise InvalidParameterError("The confidence does not lie between 0 and 1.", "0 < c < 1.", "Use 0.95, say.")
-        distances, matrix = self._distances_to_outputs(), self.matrix()
-        order = np.argsort(distances, axis=1, kind="stable")
-        reached = np.cumsum(np.take_along_axis(matrix, order, axis=1), axis=1)
-        at = np.minimum((reached < confidence).sum(axis=1), matrix.shape[1] - 1)
-        return float(np.take_along_axis(np.take_along_axis(distances, order, axis=1), at[:, None], axis=1).max())
+        return _utility.radius(self, float(confidence))
 
     @property
     def mean_error(self) -> float:
         """The expected distance of an output from its record, over a uniform prior."""
-        return self.expected_cost(self._distances_to_outputs())
+        return self.loss()
+
+    def check(self, x: Any) -> None:
+        """Refuse records that are no inputs, naming the first by its position."""
+        self.space.positions(x)
+
+    @property
+    def weights(self) -> Weights:
+        """All rows of integers; 8 bytes an entry, made here where they are not stored."""
+        return self.law.weights if isinstance(self.law, Table) else self.law.block(np.arange(len(self.space)))
 
     def matrix(self) -> Floats:
         """The law as floats: each entry the weight over the total, to the nearest float."""
         return np.ldexp(self.weights.astype(np.float64), -BITS)
+
+    def epsilon(self, delta: Number = 0) -> float:
+        """The smallest epsilon of the (epsilon, delta)-promise that the integers keep, exact and rounded up.
+
+        Args:
+            delta: in [0, 1). One point of the curve for each value; n²·k·log k operations.
+        """
+        left_out = non_negative(delta, "delta")
+        if left_out >= 1:
+            raise InvalidParameterError("delta is 1 or more.", "0 <= delta < 1.", "Choose a small delta.")
+        if len(self.space) == 1:
+            return 0.0
+        return loss_of(self.weights, self.space.matrix(), left_out * (1 << BITS)).epsilon
 
     def release(self, x: Any, *, entropy: Entropy | None = None) -> Any:
         """One label per record: a label for a label, a list for a sequence of them.
@@ -210,51 +227,47 @@ class Channel:
         self._certified()
         source = randomness.source(entropy)
         rows = self.space.positions(x)
-        drawn = _weights.draw(self._sums, np.atleast_1d(rows), source)
+        drawn = self.law.draw(np.atleast_1d(rows), source)
         labels = [self.outputs[k] for k in drawn]
         return labels[0] if np.ndim(rows) == 0 else labels
 
+    def loss(
+        self, objective: Objective = "mean", *, prior: ArrayLike | None = None, cost: ArrayLike | None = None
+    ) -> float:
+        """What the channel costs, computed from its integers.
+
+        Args:
+            objective: "mean" over the prior, "worst" over records, or ("quantile", q) of the records' expected costs.
+            prior: over the inputs; uniform by default.
+            cost: (inputs, outputs); the distance by default.
+        """
+        kind, shares = _utility.check_objective(objective), _utility.check_prior(prior, len(self.space))
+        return _utility.objective_of(_utility.losses(self, cost), shares, kind)
+
     def expected_cost(self, cost: ArrayLike, prior: ArrayLike | None = None) -> float:
-        """Mean of cost[x, output] under a prior over the inputs (uniform by default), as a float."""
-        table = _numbers(cost)
-        if table.shape != self.weights.shape or not np.isfinite(table).all():
-            raise IncompatibleError(f"The costs have shape {table.shape}.", f"{self.weights.shape}.", "Match them.")
-        return float(self._prior(prior) @ (self.matrix() * table).sum(axis=1))
+        """Mean of cost[x, output] under a prior over the inputs (uniform by default)."""
+        return self.loss("mean", prior=prior, cost=cost)
 
     def stay(self, prior: ArrayLike | None = None) -> float:
         """The share of records that come out as themselves, under a prior (uniform by default)."""
-        place = {label: k for k, label in enumerate(self.outputs)}
-        matrix = self.matrix()
-        same = [matrix[i, place[label]] if label in place else 0.0 for i, label in enumerate(self.space.labels)]
-        return float(self._prior(prior) @ np.array(same))
-
-    def _prior(self, prior: ArrayLike | None) -> Floats:
-        n = len(self.space)
-        if prior is None:
-            return np.full(n, 1 / n)
-        weights = _numbers(prior)
-        if weights.shape != (n,) or not (weights >= 0).all() or abs(weights.sum() - 1) > 1e-9:
-            raise InvalidParameterError(
-                "The prior is no law over the inputs.", f"{n} shares that sum to 1.", "Mend it."
-            )
-        return weights
+        return float(_utility.check_prior(prior, len(self.space)) @ _utility.stays(self))
 
     def probabilities(self, x: Hashable) -> Floats:
         """The law of the output for one record, over `outputs`."""
         row = self.space.positions(x)
         if np.ndim(row):
             raise IncompatibleError("Several records were given.", "One label.", "Use matrix() for all laws.")
-        return np.asarray(self.matrix()[int(row)])
+        return np.asarray(np.ldexp(self.law.block(np.atleast_1d(row))[0].astype(np.float64), -BITS))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """One .npz file of plain arrays, with a hash over all of them."""
-        _storage.save(path, self.space, self.weights, self.outputs, self.certificate)
+        _storage.save(path, self.space, self.law, self.outputs, self.certificate)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Channel:
         """A saved channel; any change of the file that would change the channel is refused."""
-        space, weights, outputs, certificate = _storage.load(path)
-        channel = Channel(space, weights, outputs)
+        space, law, outputs, certificate = _storage.load(path)
+        channel = Channel(space, law, outputs)
         return channel if certificate is None else channel.with_certificate(certificate)
 
     def __eq__(self, other: object) -> bool:
@@ -262,20 +275,27 @@ class Channel:
             isinstance(other, Channel)
             and self.space == other.space
             and self.outputs == other.outputs
-            and np.array_equal(self.weights, other.weights)
+            and self.law.digest() == other.law.digest()
             and self.certificate == other.certificate
         )
 
     def __hash__(self) -> int:
-        return hash((self.space, self.outputs, hash_of(self.weights)))
+        return hash((self.space, self.outputs, self.law.digest()))
 
     def __repr__(self) -> str:
         state = "not certified" if self.certificate is None else str(self.certificate)
         return f"<Channel: {len(self.space)} inputs, {len(self.outputs)} outputs; {state}>"
 
 
-def _numbers(values: ArrayLike) -> Floats:
+def _table(weights: Any, n: int) -> Table:
     try:
-        return np.asarray(values, dtype=np.float64)
-    except (ValueError, TypeError):
-        return np.empty(0)
+        table = np.array(weights)
+    except ValueError:
+        table = np.empty(0)
+    if table.dtype != np.uint64 or table.ndim != 2 or len(table) != n or table.size == 0:
+        raise IncompatibleError(
+            f"The weights have type {table.dtype} and shape {table.shape}.",
+            f"uint64 of shape ({n}, outputs).",
+            "Use Channel.from_matrix for probabilities.",
+        )
+    return Table(table)

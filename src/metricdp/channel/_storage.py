@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from metricdp.channel import _kernel
 from metricdp.channel._certificate import Certificate
-from metricdp.channel._weights import Weights
+from metricdp.channel._weights import Rows
 from metricdp.errors import FileRefusedError, IncompatibleError
 from metricdp.spaces import FiniteSpace
 
@@ -23,22 +24,24 @@ VERSION = "metricdp channel 1"
 def save(
     path: str | os.PathLike[str],
     space: FiniteSpace,
-    weights: Weights,
+    law: Rows,
     outputs: tuple[Hashable, ...],
     certificate: Certificate | None,
 ) -> None:
     """Write the file; labels must be texts, numbers or tuples of them."""
     about, arrays = space.to_arrays()
+    rows, weights = law.to_arrays()
     meta = {
         "version": VERSION,
         "space": about,
+        "rows": rows,
         "outputs": list(outputs),
         "certificate": None if certificate is None else certificate.to_json(),
     }
     text = _canonical(meta)
     if _as_labels(json.loads(text)["outputs"]) != outputs:
         raise IncompatibleError("A label cannot be written down.", "Texts, numbers, tuples of them.", "Rename it.")
-    members = {"meta": np.frombuffer(text, np.uint8), "weights": np.asarray(weights, "<u8"), **arrays}
+    members = {"meta": np.frombuffer(text, np.uint8), **weights, **arrays}
     members["sha256"] = np.frombuffer(_content(members).encode(), np.uint8)
     if not isinstance(path, str | os.PathLike) or not Path(path).name or "\0" in os.fspath(path):
         raise FileRefusedError("The path names no file.", "The name of a file.", "Choose one.")
@@ -56,7 +59,7 @@ def save(
         ) from None
 
 
-def load(path: str | os.PathLike[str]) -> tuple[FiniteSpace, Weights, tuple[Hashable, ...], Certificate | None]:
+def load(path: str | os.PathLike[str]) -> tuple[FiniteSpace, Any, tuple[Hashable, ...], Certificate | None]:
     """Read a file; refused unless the hash over all its arrays is right."""
     try:
         with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
@@ -65,12 +68,19 @@ def load(path: str | os.PathLike[str]) -> tuple[FiniteSpace, Weights, tuple[Hash
         meta = json.loads(members["meta"].tobytes())
         _check(stored == _content(members) and meta["version"] == VERSION)
         del members["meta"]
-        weights = members.pop("weights").astype(np.uint64, casting="safe")
         space = FiniteSpace.from_arrays(meta["space"], members)
+        law: Any
+        if meta["rows"]["rows"] == "kernel":
+            points = space.points
+            _check(points is not None)
+            assert points is not None
+            law = _kernel.from_arrays(meta["rows"], members, points)
+        else:
+            law = members["weights"].astype(np.uint64, casting="safe")
         certificate = meta["certificate"]
         return (
             space,
-            weights,
+            law,
             _as_labels(meta["outputs"]),
             None if certificate is None else Certificate.from_json(certificate),
         )

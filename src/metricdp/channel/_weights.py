@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,18 +19,19 @@ Floats = NDArray[np.float64]
 
 
 def from_probabilities(rows: Floats) -> Weights:
-    """Integers proportional to the rows: rounded down, at least 1 where positive, the rest on the largest entry.
+    """Integers proportional to the rows: within 1 and a factor 1 ± 2**-51, at least 1 where positive.
 
-    Rows must sum to 1 within 1e-9; the largest entry takes up what is missing. What the loss becomes is for the
+    Rows must sum to 1 within 1e-9. What rounding leaves over is shared out in proportion, the last units (and, should
+    small entries have been raised to 1, what is too much) on the largest entry. What the loss becomes is for the
     certificate to say.
     """
     scaled = np.floor(np.ldexp(rows, BITS)).astype(np.uint64)
-    scaled[(rows > 0) & (scaled == 0)] = 1
     total = np.uint64(1 << BITS)
-    largest = rows.argmax(axis=1)
-    places = np.arange(len(rows))
-    missing = total - scaled.sum(axis=1, dtype=np.uint64)  # modulo 2**64, so a surplus is taken away
-    scaled[places, largest] += missing
+    places, largest = np.arange(len(rows)), rows.argmax(axis=1)
+    missing = (total - scaled.sum(axis=1, dtype=np.uint64)).view(np.int64)  # modulo 2**64: negative for a surplus
+    scaled += np.trunc(rows * missing[:, None].astype(np.float64)).astype(np.int64).view(np.uint64)
+    scaled[(rows > 0) & (scaled == 0)] = 1
+    scaled[places, largest] += total - scaled.sum(axis=1, dtype=np.uint64)
     return scaled
 
 
@@ -54,3 +59,70 @@ def draw(sums: Weights, rows: NDArray[np.intp], source: Entropy) -> NDArray[np.i
         ahead = np.minimum(place + step, outputs)
         place = np.where(sums[rows, ahead - 1] <= u, ahead, place)
     return place
+
+
+class Rows(Protocol):
+    """The law of a channel: one row of integers per record, stored or made when it is asked for."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Inputs and outputs."""
+        ...
+
+    def block(self, rows: NDArray[np.intp]) -> Weights:
+        """The weights of these records; the same integers whatever else is asked for with them."""
+        ...
+
+    def draw(self, rows: NDArray[np.intp], source: Entropy) -> NDArray[np.intp]:
+        """One output per record."""
+        ...
+
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Plain JSON values and arrays, for files."""
+        ...
+
+    def digest(self) -> str:
+        """SHA-256 of what determines every row."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Rows that are stored."""
+
+    weights: Weights
+    sums: Weights = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sums", cumulative(self.weights))
+        for array in (self.weights, self.sums):
+            array.setflags(write=False)
+
+    def __getstate__(self) -> Weights:
+        return self.weights
+
+    def __setstate__(self, state: Weights) -> None:
+        object.__setattr__(self, "weights", state)
+        self.__post_init__()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Inputs and outputs."""
+        return self.weights.shape[0], self.weights.shape[1]
+
+    def block(self, rows: NDArray[np.intp]) -> Weights:
+        """The stored weights of these records."""
+        return self.weights[rows]
+
+    def draw(self, rows: NDArray[np.intp], source: Entropy) -> NDArray[np.intp]:
+        """One output per record."""
+        return draw(self.sums, rows, source)
+
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The weights."""
+        return {"rows": "table"}, {"weights": np.asarray(self.weights, "<u8")}
+
+    def digest(self) -> str:
+        """SHA-256 of the shape and the entries."""
+        head = f"{self.weights.shape} {BITS}".encode()
+        return hashlib.sha256(head + np.ascontiguousarray(self.weights, "<u8").tobytes()).hexdigest()

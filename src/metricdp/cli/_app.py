@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import metricdp
-from metricdp.cli import _audit, _certify, _demo, _explain, _ledger, _plot, _receipt, _release, _reproduce
+from metricdp.cli import _audit, _certify, _demo, _design, _explain, _ledger, _plot, _receipt, _release, _reproduce
 from metricdp.errors import (
     EntropyError,
     FileRefusedError,
@@ -17,11 +17,13 @@ from metricdp.errors import (
     MetricDPError,
     MissingExtraError,
     NotCertified,
+    SolverFailed,
 )
 
 CODES: list[tuple[type[BaseException], int]] = [
     (LossLimitExceeded, 4),
     (NotCertified, 4),
+    (SolverFailed, 4),
     (FileRefusedError, 5),
     (MissingExtraError, 6),
     (EntropyError, 7),
@@ -53,6 +55,7 @@ installed; 7 the source of randomness is broken; 130 interrupted.
 app.command("release")(_release.release)
 app.command("explain")(_explain.explain)
 app.command("audit")(_audit.audit)
+app.command("design")(_design.design_command)
 app.command("certify")(_certify.certify)
 app.command("plot")(_plot.plot)
 app.command("receipt")(_receipt.receipt)

@@ -26,7 +26,9 @@ def certify(
     say(f"{again.guarantee.explain()}\nStays as it is: {again.stay():.1%} of records (uniform prior).")
     if channel.certificate is None:
         say("The file itself holds no certificate.")
-    elif channel.certificate == again.certificate:
+    elif channel.certificate.without_bounds() == again.certificate:
         say("The certificate in the file says the same.")
-    else:
-        say("The certificate in the file says something else; this one counts.")
+    claim = channel.certificate
+    if claim is not None and claim.value is not None:
+        say(f"Claimed by its designer, not verified: {claim.objective} cost {claim.value:.6g}, where no channel")
+        say(f"with the epsilon asked costs less than {claim.lower_bound:.6g}.")

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from metricdp import release as table
+from metricdp.channel import Channel
 from metricdp.cli._progress import shown
 from metricdp.cli._say import say
 from metricdp.entropy import Entropy
@@ -27,6 +28,10 @@ def release(
         str | None, typer.Option(help="Instead of --lat/--lon: numeric columns, comma separated.")
     ] = None,
     norm: Annotated[str, typer.Option(help="Norm of --columns: 1, 2 or inf.")] = "2",
+    channel: Annotated[
+        Path | None, typer.Option(metavar="CHANNEL.npz", help="A saved channel, for one column of labels.")
+    ] = None,
+    column: Annotated[str | None, typer.Option(help="With --channel: the column of labels.")] = None,
     epsilon: Annotated[str | None, typer.Option(help="Loss per unit of distance (Laplace noise).")] = None,
     rho: Annotated[str | None, typer.Option(help="Loss per squared unit (Gaussian noise).")] = None,
     unit: Annotated[str | None, typer.Option(help="Unit of distance: m (default for positions), km, mi, …")] = None,
@@ -39,7 +44,7 @@ def release(
         int | None, typer.Option(help="NOT PRIVATE: reproducible noise, for tests; marks the receipt.")
     ] = None,
 ) -> None:
-    """Release positions or vectors of a table, row by row; every other column comes back as it was.
+    """Release positions, vectors or labels of a table, row by row; every other column comes back as it was.
 
     Every row is checked first, then the ledger is charged, then noise is drawn.
 
@@ -49,8 +54,14 @@ def release(
         metricdp release trips.csv --lat lat --lon lon --rho 5e-6 --subject user --ledger budget.ledger --out p.csv
 
         metricdp release table.csv --columns height,weight --norm 1 --epsilon 0.5 --out private.csv --dry-run
+
+        metricdp release visits.csv --channel channel.npz --column place --out private.csv
     """
-    mechanism, names = _mechanism(lat, lon, columns, norm, epsilon, rho, unit)
+    mechanism: Laplace | Gaussian | Channel
+    if channel is not None or column is not None:
+        mechanism, names = _from_file(channel, column, [lat, lon, columns, epsilon, rho, unit])
+    else:
+        mechanism, names = _mechanism(lat, lon, columns, norm, epsilon, rho, unit)
     if out is None and not dry_run:
         raise InvalidParameterError("There is no --out.", "A file to write.", "Pass --out FILE, or --dry-run.")
     bits: Entropy | None = None
@@ -78,6 +89,25 @@ def release(
     with shown() as progress:
         table.run(plan, out, ledger=book, entropy=bits, progress=progress)
     say(f"Wrote {out} and {out.name}.receipt.json.")
+
+
+def _from_file(
+    path: Path | None, column: str | None, others: list[str | None]
+) -> tuple[Laplace | Gaussian | Channel, list[str]]:
+    if path is None or column is None or any(value is not None for value in others):
+        raise InvalidParameterError(
+            "--channel and --column belong together, and to nothing else.",
+            "--channel CHANNEL.npz --column NAME; the channel holds its own epsilon and unit.",
+            "Make one by metricdp design.",
+        )
+    found = Channel.load(path)
+    if not all(isinstance(label, str) for label in (*found.space.labels, *found.outputs)):
+        raise InvalidParameterError(
+            "The labels of the channel are no texts, so cells of a table cannot be looked up.",
+            "A channel whose inputs and outputs are texts.",
+            "Make it by metricdp design, or from a FiniteSpace with texts as labels.",
+        )
+    return found.certify(), [column]
 
 
 def _mechanism(

@@ -218,6 +218,11 @@ class FiniteSpace:
         """The points (n, d) of a space made by `from_points`, else None."""
         return self._distances.points if isinstance(self._distances, PointDistances) else None
 
+    @property
+    def norm(self) -> float | None:
+        """The norm (1, 2 or inf) of a space made by `from_points`, else None."""
+        return self._distances.norm if isinstance(self._distances, PointDistances) else None
+
     def positions(self, x: Any) -> NDArray[np.intp]:
         """Row numbers of labels (one label or a sequence of them); unknown ones are refused by position."""
         single = self._is_label(x) or isinstance(x, str | bytes) or not isinstance(x, Iterable)

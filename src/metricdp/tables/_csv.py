@@ -14,7 +14,7 @@ import numpy as np
 
 from metricdp.errors import FileRefusedError
 from metricdp.tables import _open
-from metricdp.tables._open import ROWS, Chunk, Floats
+from metricdp.tables._open import ROWS, Chunk, Floats, Replaced
 
 
 @dataclass(slots=True)
@@ -110,13 +110,14 @@ class CsvWriter:
         self._writer = csv.writer(self._file, delimiter=delimiter, lineterminator="\n")
         self._writer.writerow(header)
 
-    def write(self, chunk: Chunk, columns: Sequence[str], values: Floats) -> None:
+    def write(self, chunk: Chunk, columns: Sequence[str], values: Replaced) -> None:
         """The rows of the chunk, with the columns replaced."""
         assert isinstance(chunk, CsvChunk)
-        for j, name in enumerate(columns):
+        texts = values if isinstance(values, list) else [list(map(repr, column)) for column in values.T.tolist()]
+        for name, column in zip(columns, texts, strict=True):
             place = self._header.index(name)
-            for row, value in zip(chunk.cells, values[:, j].tolist(), strict=True):
-                row[place] = repr(value)
+            for row, text in zip(chunk.cells, column, strict=True):
+                row[place] = text
         self._writer.writerows(chunk.cells)
 
     def close(self) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from metricdp.errors import FileRefusedError
 
 Floats = NDArray[np.float64]
+Replaced = Floats | list[list[str]]
 Signature = tuple[int, ...]
 
 ROWS = 1 << 15
@@ -39,8 +40,8 @@ class Chunk(Protocol):
 class Writer(Protocol):
     """A new table with the columns of the old one."""
 
-    def write(self, chunk: Chunk, columns: Sequence[str], values: Floats) -> None:
-        """The rows of the chunk, with some columns replaced."""
+    def write(self, chunk: Chunk, columns: Sequence[str], values: Replaced) -> None:
+        """The rows of the chunk, with some columns replaced: floats (rows, columns), or one list of texts each."""
         ...
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from metricdp.errors import FileRefusedError, MissingExtraError
 from metricdp.tables import _open
-from metricdp.tables._open import ROWS, Chunk, Floats
+from metricdp.tables._open import ROWS, Chunk, Floats, Replaced
 
 
 def _library() -> Any:
@@ -99,7 +99,7 @@ class ParquetTable:
             ) from None
 
     def writer(self, path: Path) -> ParquetWriter:
-        """A writer with the same schema; replaced columns become float64."""
+        """A writer with the same schema; replaced columns become float64, or text."""
         return ParquetWriter(path, self._schema)
 
 
@@ -112,14 +112,15 @@ class ParquetWriter:
         self._file = path.open("xb")
         self._writer: Any = None
 
-    def write(self, chunk: Chunk, columns: Sequence[str], values: Floats) -> None:
+    def write(self, chunk: Chunk, columns: Sequence[str], values: Replaced) -> None:
         """The rows of the chunk, with the columns replaced."""
         assert isinstance(chunk, ParquetChunk)
         pa, parquet = _library()
         batch = chunk.batch
-        for j, name in enumerate(columns):
+        kind = pa.string() if isinstance(values, list) else pa.float64()
+        for name, column in zip(columns, values if isinstance(values, list) else values.T, strict=True):
             place = batch.schema.get_field_index(name)
-            batch = batch.set_column(place, pa.field(name, pa.float64()), pa.array(values[:, j]))
+            batch = batch.set_column(place, pa.field(name, kind), pa.array(column, type=kind))
         if self._writer is None:
             self._writer = parquet.ParquetWriter(self._file, batch.schema)
         self._writer.write_batch(batch)

@@ -74,7 +74,7 @@ def test_it_is_frozen_and_pickles():
     with pytest.raises(AttributeError):
         CHANNEL.weights = None
     with pytest.raises(ValueError, match="read-only"):
-        CHANNEL.weights[0, 0] = 1
+        CHANNEL.law.weights[0, 0] = 1
 
 
 def test_without_a_certificate_nothing_is_released():
@@ -239,7 +239,7 @@ def test_neither_pickles_nor_certificates_are_trusted():
     import dataclasses
 
     back = pickle.loads(pickle.dumps(CHANNEL))
-    for array in (back.weights, back._sums, CHANNEL._sums):
+    for array in (back.weights, back.law.sums, CHANNEL.law.sums):
         with pytest.raises(ValueError, match="read-only"):
             array[0, 0] = 0
     with pytest.raises(md.NotCertified):

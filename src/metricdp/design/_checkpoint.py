@@ -1,0 +1,72 @@
+"""The state of a long design in a file, so that a killed run goes on where it was."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from pathlib import Path
+
+import numpy as np
+
+from metricdp.design._optimal import Program
+from metricdp.design._problem import Problem
+from metricdp.errors import FileRefusedError
+
+
+def identity(problem: Problem) -> str:
+    """SHA-256 of everything that determines the program."""
+    total = hashlib.sha256(f"{problem.epsilon} {problem.objective} {problem.shape}".encode())
+    for array in (problem.space.matrix(), problem.costs(), problem.prior):
+        total.update(np.ascontiguousarray(array, "<f8").tobytes())
+    return total.hexdigest()
+
+
+def save(path: str | os.PathLike[str], problem: Problem, program: Program) -> None:
+    """Write the state next to the old one, then put it in its place."""
+    target = Path(path)
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    matrix = np.empty((0, 0)) if program.matrix is None else program.matrix
+    try:
+        with part.open("wb") as file:
+            np.savez(
+                file,
+                allow_pickle=False,
+                problem=np.frombuffer(identity(problem).encode(), np.uint8),
+                triples=np.array(program.triples),
+                matrix=matrix,
+                numbers=np.array([program.bound, program.rounds]),
+            )
+        part.replace(target)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise FileRefusedError(
+            f"The checkpoint cannot be written ({error.strerror}).", "A path in a folder of yours.", "Choose another."
+        ) from None
+
+
+def load(path: str | os.PathLike[str], problem: Problem) -> Program | None:
+    """The state in the file; None where there is no file yet.
+
+    Raises:
+        FileRefusedError: the file is damaged, or belongs to another problem.
+    """
+    if not Path(path).exists():
+        return None
+    try:
+        with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+            members = {name: file[name] for name in file.files}
+        owner = members["problem"].tobytes().decode()
+        i, j, k = members["triples"].astype(np.intp)
+        bound, rounds = members["numbers"].tolist()
+        matrix = members["matrix"]
+    except Exception:  # noqa: BLE001  (whatever a damaged archive makes its readers raise)
+        raise FileRefusedError(
+            "The checkpoint cannot be read.", "A file made by solve(checkpoint=…).", "Remove it."
+        ) from None
+    if owner != identity(problem):
+        raise FileRefusedError(
+            "The checkpoint belongs to another problem.", "One of the same problem.", "Choose another file."
+        )
+    return Program((i, j, k), matrix if matrix.size else None, bound, int(rounds))

@@ -1,0 +1,178 @@
+"""The linear program itself, scaled so that a solver's tolerances mean something (solver: HiGHS)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from metricdp.design._bounds import Triples, from_duals, from_shares
+from metricdp.design._highs import TOLERANCE, linear_program
+from metricdp.design._problem import Floats, Problem
+
+NEAR = 3.0
+"""Constraints whose scaled exponent is at most this enter the first program; others when they are violated."""
+
+LARGEST = 4_000_000
+"""Constraints in all, n²·k, that the full program is tried for."""
+
+PER_ROUND = 20_000
+_CUT = 60.0
+
+
+@dataclass(slots=True)
+class Program:
+    """The state between rounds: which constraints are in, and the best found."""
+
+    triples: Triples
+    matrix: Floats | None = None
+    bound: float = -np.inf
+    rounds: int = 0
+    status: str = "not started"
+
+
+def scaling(problem: Problem) -> Floats:
+    """Distances r with r_ik <= d_ij + r_jk, so that z_ik = e^(-epsilon·r_ik)·x_ik has x of one size."""
+    if problem.has_distances:
+        return problem.reach()
+    nearest = problem.costs().argmin(axis=0)
+    return problem.space.block(np.arange(len(problem.space)), nearest)
+
+
+def first_triples(exponents: Floats, reach: Floats) -> Triples:
+    """Constraints that can bind near the tight mechanism."""
+    n = len(reach)
+    found: list[Any] = []
+    for i in range(n):
+        excess = exponents[i][:, None] + reach[i] - reach
+        excess[i] = np.inf
+        j, k = np.nonzero(excess <= NEAR)
+        found.append(np.stack([np.full(len(j), i), j, k]))
+    i, j, k = np.concatenate(found, axis=1)
+    return i, j, k
+
+
+def run(
+    problem: Problem,
+    program: Program | None,
+    *,
+    ceiling: tuple[Floats, Floats],
+    epsilon: float,
+    deadline: float,
+    after: Callable[[Program], None],
+) -> Program:
+    """Rounds of HiGHS until no constraint is violated: the matrix, and a bound that needs no trust in the solver.
+
+    Args:
+        problem: mean or worst cost.
+        program: a state to go on from, or None.
+        ceiling: exponents and costs that the lower bound speaks of.
+        epsilon: what the program keeps, a hair below the problem's.
+        deadline: `time.monotonic()` after which the best so far is returned.
+        after: called after each round.
+    """
+    exponents = problem.space.matrix() * epsilon
+    reach = scaling(problem) * epsilon
+    costs = problem.costs()
+    state = program or Program(first_triples(exponents, reach))
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            state.status = "time limit"
+            return state
+        answer = _solve(problem, costs, exponents, reach, state.triples, left)
+        state.rounds += 1
+        if answer is None:
+            state.status = "time limit"
+            return state
+        matrix, duals, shares, weights = answer
+        state.matrix = matrix
+        weighted = weights[:, None] * ceiling[1]
+        bound = from_duals(weighted, ceiling[0], state.triples, duals)
+        if shares.sum() - bound > 1e-8 * abs(bound):
+            bound = max(bound, from_shares(weighted, ceiling[0], shares))
+        state.bound = max(state.bound, bound)
+        more = _violated(matrix, exponents, reach)
+        after(state)
+        wider = _together(state.triples, more, matrix.shape)
+        if len(wider[0]) == len(state.triples[0]):
+            state.status = "optimal"
+            return state
+        state.triples = wider
+
+
+def _together(old: Triples, new: Triples, shape: tuple[int, ...]) -> Triples:
+    n, outputs = shape
+    codes = np.union1d(*((i * n + j) * outputs + k for i, j, k in (old, new)))
+    return codes // (n * outputs), codes // outputs % n, codes % outputs
+
+
+def _violated(matrix: Floats, exponents: Floats, reach: Floats) -> Triples:
+    """The constraints broken most, in the scale of x; none of those that hold within the tolerance."""
+    scaled = matrix * np.exp(np.minimum(reach, 600))
+    found: list[Any] = []
+    broken: list[Any] = []
+    for i in range(len(matrix)):
+        excess = np.minimum(exponents[i][:, None] + reach[i] - reach, _CUT)
+        over = scaled[i] * np.exp(-excess / 2) - np.exp(excess / 2) * scaled
+        over[i] = 0
+        j, k = np.nonzero(over > 20 * TOLERANCE * (1 + scaled[i] * np.exp(-excess / 2)))
+        found.append(np.stack([np.full(len(j), i), j, k]))
+        broken.append(over[j, k])
+    worst = np.argsort(-np.concatenate(broken), kind="stable")[:PER_ROUND]
+    i, j, k = np.concatenate(found, axis=1)[:, worst]
+    return i, j, k
+
+
+def _solve(
+    problem: Problem, costs: Floats, exponents: Floats, reach: Floats, triples: Triples, seconds: float
+) -> tuple[Floats, Floats, Floats, Floats] | None:
+    """One program: the matrix, duals of constraints, duals of row sums, weights of records; None out of time."""
+    n, outputs = costs.shape
+    size = n * outputs
+    i, j, k = triples
+    scale = np.exp(-np.minimum(reach, 600))
+    half = np.minimum(exponents[i, j] + reach[i, k] - reach[j, k], _CUT) / 2
+    count = len(i)
+    places = np.arange(size)
+    worst = problem.objective == "worst"
+    rows = [np.repeat(np.arange(count), 2), count + np.repeat(np.arange(n), outputs)]
+    columns = [np.stack([i * outputs + k, j * outputs + k], 1).ravel(), places]
+    values = [np.stack([np.exp(-half), -np.exp(half)], 1).ravel(), scale.ravel()]
+    weighted = problem.prior[:, None] * costs * scale
+    unit = _unit(problem, costs, reach)
+    objective = weighted.ravel() / unit
+    lower, upper = np.r_[np.full(count, -np.inf), np.ones(n)], np.r_[np.zeros(count), np.ones(n)]
+    if worst:
+        rows += [count + n + np.repeat(np.arange(n), outputs), count + n + np.arange(n)]
+        columns += [places, np.full(n, size)]
+        values += [(costs * scale).ravel() / unit, np.full(n, -1.0)]
+        objective = np.r_[np.zeros(size), 1.0]
+        lower, upper = np.r_[lower, np.full(n, -np.inf)], np.r_[upper, np.zeros(n)]
+    table = csr_array(
+        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(len(lower), len(objective))
+    )
+    answer = linear_program(table, objective, lower, upper, seconds, free=[size] if worst else [])
+    if answer is None:
+        return None
+    x, duals = answer
+    matrix = x[:size].reshape(n, outputs) * scale
+    weights = problem.prior
+    if worst:
+        weights = np.maximum(-duals[count + n :], 0)
+        weights = weights / weights.sum() if weights.sum() > 0 else problem.prior
+    # a row divided by e^(excess/2) and by the scale of its record has the dual of the plain one times both
+    plain = -duals[:count] * np.exp(-half) / np.maximum(scale[i, k], 1e-300) * unit
+    return matrix, plain, duals[count : count + n] * unit, weights
+
+
+def _unit(problem: Problem, costs: Floats, reach: Floats) -> float:
+    """The size of the objective: the cost of the exponential kernel at full epsilon, at least 1e-12 of the largest."""
+    kernel = np.exp(-reach)
+    losses = (kernel * costs).sum(axis=1) / kernel.sum(axis=1)
+    value = float(losses.max() if problem.objective == "worst" else problem.prior @ losses)
+    return max(abs(value), 1e-12 * float(np.abs(costs).max()), 1e-280)
