@@ -4,6 +4,7 @@ from metricdp.channel._certificate import Certificate
 from metricdp.channel._channel import Channel
 from metricdp.channel._kernel import Kernel
 from metricdp.channel._loss import Loss, exact_loss, loss_of
+from metricdp.channel._sparse import Sparse
 from metricdp.channel._utility import Objective, check_cost, check_objective, check_prior, objective_of
 from metricdp.channel._weights import BITS
 
@@ -14,6 +15,7 @@ __all__ = [
     "Kernel",
     "Loss",
     "Objective",
+    "Sparse",
     "check_cost",
     "check_objective",
     "check_prior",

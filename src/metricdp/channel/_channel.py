@@ -14,6 +14,7 @@ from metricdp.channel import _storage, _utility, _weights
 from metricdp.channel._certificate import Certificate
 from metricdp.channel._kernel import Kernel
 from metricdp.channel._loss import loss_of
+from metricdp.channel._sparse import Sparse
 from metricdp.channel._utility import Objective
 from metricdp.channel._verify import verify
 from metricdp.channel._weights import BITS, Rows, Table, Weights
@@ -42,7 +43,7 @@ class Channel:
     Args:
         space: the inputs.
         weights: shape (inputs, outputs), unsigned integers, every row summing to 2**62; or a `Kernel`, which makes
-            its rows when they are asked for; or use `from_matrix`.
+            its rows when they are asked for, or `Sparse` rows; or use `from_matrix`.
         outputs: labels of the columns; the inputs by default.
 
     Raises:
@@ -67,7 +68,7 @@ class Channel:
     ) -> None:
         if not isinstance(space, FiniteSpace):
             raise IncompatibleError(f"The space is a {type(space).__name__}.", "A FiniteSpace.", "Pass one.")
-        law = weights if isinstance(weights, Kernel) else _table(weights, len(space))
+        law = weights if isinstance(weights, Kernel | Sparse) else _table(weights, len(space))
         if law.shape[0] != len(space):
             raise IncompatibleError(f"The law has {law.shape[0]} rows.", f"{len(space)}.", "Match the space.")
         try:
@@ -190,6 +191,14 @@ class Channel:
     def mean_error(self) -> float:
         """The expected distance of an output from its record, over a uniform prior."""
         return self.loss()
+
+    def compressed(self) -> Channel:
+        """The same integers, stored as exceptions from the commonest weight of each output; certified again if it was.
+
+        Worth it where most entries of a column are alike; `save` then writes the exceptions only.
+        """
+        channel = Channel(self.space, Sparse.of(self.weights), self.outputs)
+        return channel if self.certificate is None else channel.certify()
 
     def check(self, x: Any) -> None:
         """Refuse records that are no inputs, naming the first by its position."""

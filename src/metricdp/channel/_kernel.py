@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metricdp.channel._exponential import negative_exponential
-from metricdp.channel._weights import BITS, Floats, Weights, cumulative, draw
+from metricdp.channel._weights import BITS, BLOCK, Floats, Weights, by_blocks
 from metricdp.entropy import Entropy
 from metricdp.errors import InvalidParameterError, NotCertified
 
@@ -124,7 +124,7 @@ class Kernel:
 
     def parts(self) -> Iterator[NDArray[np.intp]]:
         """Row numbers in blocks of about 16 MB of entries."""
-        size = max(1, (1 << 21) // len(self.grid))
+        size = max(1, BLOCK // len(self.grid))
         for start in range(0, len(self.grid), size):
             yield np.arange(start, min(start + size, len(self.grid)))
 
@@ -163,19 +163,7 @@ class Kernel:
 
     def draw(self, rows: NDArray[np.intp], source: Entropy) -> NDArray[np.intp]:
         """One output per record; rows are made record by record, or all of them once there are as many records."""
-        found = np.empty(len(rows), dtype=np.intp)
-        size = max(1, (1 << 21) // len(self.grid))
-        if len(rows) < len(self.grid):
-            for start in range(0, len(rows), size):
-                part = rows[start : start + size]
-                found[start : start + size] = draw(cumulative(self.block(part)), np.arange(len(part)), source)
-            return found
-        order = np.argsort(rows, kind="stable")
-        bounds = np.searchsorted(rows[order], np.arange(0, len(self.grid) + size, size))
-        for number, part in enumerate(self.parts()):
-            here = order[bounds[number] : bounds[number + 1]]
-            found[here] = draw(cumulative(self.block(part)), rows[here] - part[0], source)
-        return found
+        return by_blocks(self, rows, source)
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """The exponent, the weights and the scales; the grid follows from the points of the space."""

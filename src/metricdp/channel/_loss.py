@@ -21,6 +21,9 @@ LISTED = 1000
 EXACT_PAIRS, EXACT_ENTRIES = 400, 300_000
 """Pairs (or entries of them, if that is more) decided in rationals; the rest is bounded by floats and their error."""
 
+MINUTE = 1e-290
+"""Entries below this may have ratios that floats do not hold; they are always compared exactly."""
+
 _UP = Context(prec=50, rounding=ROUND_CEILING)
 
 
@@ -161,6 +164,8 @@ def exact_loss(u: list[Any], v: list[Any], delta: Fraction = Fraction(0)) -> tup
 
     `u` and `v` hold floats or integers (with one common total). Infinity where there is no such B.
     """
+    if delta == 0:
+        return _largest_ratio(u, v)
     terms = [(Fraction(a), Fraction(b), k) for k, (a, b) in enumerate(zip(u, v, strict=True)) if a > 0]
     impossible = sum((a for a, b, _ in terms if b == 0), Fraction(0))
     if impossible > delta:
@@ -175,6 +180,25 @@ def exact_loss(u: list[Any], v: list[Any], delta: Fraction = Fraction(0)) -> tup
         bound = (a_sum - delta) / b_sum
         if bound > best:
             best, at = bound, k
+    return log_up(best), at
+
+
+def _largest_ratio(u: list[Any], v: list[Any]) -> tuple[Decimal, int | None]:
+    """`exact_loss` at delta = 0: floats name the outputs that can have the largest ratio, rationals compare them."""
+    rough = []
+    for k, (a, b) in enumerate(zip(u, v, strict=True)):
+        if a > 0:
+            if b == 0:
+                return Decimal("Infinity"), k
+            high = float(a) / float(b) if b > MINUTE else math.inf
+            rough.append((high, k))
+    most = max((high for high, _ in rough if high < math.inf), default=0.0) * (1 - 2.0**-48)
+    best, at = Fraction(1), None
+    for high, k in rough:
+        if high >= most:
+            ratio = Fraction(u[k]) / Fraction(v[k])
+            if ratio > best:
+                best, at = ratio, k
     return log_up(best), at
 
 

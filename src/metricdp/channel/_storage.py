@@ -14,6 +14,7 @@ import numpy as np
 
 from metricdp.channel import _kernel
 from metricdp.channel._certificate import Certificate
+from metricdp.channel._sparse import Sparse
 from metricdp.channel._weights import Rows
 from metricdp.errors import FileRefusedError, IncompatibleError
 from metricdp.spaces import FiniteSpace
@@ -75,6 +76,8 @@ def load(path: str | os.PathLike[str]) -> tuple[FiniteSpace, Any, tuple[Hashable
             _check(points is not None)
             assert points is not None
             law = _kernel.from_arrays(meta["rows"], members, points)
+        elif meta["rows"]["rows"] == "sparse":
+            law = Sparse(*(members[name] for name in ("starts", "columns", "values", "tail")))
         else:
             law = members["weights"].astype(np.uint64, casting="safe")
         certificate = meta["certificate"]

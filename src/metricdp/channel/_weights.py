@@ -61,6 +61,10 @@ def draw(sums: Weights, rows: NDArray[np.intp], source: Entropy) -> NDArray[np.i
     return place
 
 
+BLOCK = 1 << 21
+"""Entries of rows that are made at a time."""
+
+
 class Rows(Protocol):
     """The law of a channel: one row of integers per record, stored or made when it is asked for."""
 
@@ -126,3 +130,26 @@ class Table:
         """SHA-256 of the shape and the entries."""
         head = f"{self.weights.shape} {BITS}".encode()
         return hashlib.sha256(head + np.ascontiguousarray(self.weights, "<u8").tobytes()).hexdigest()
+
+
+def by_blocks(law: Rows, rows: NDArray[np.intp], source: Entropy) -> NDArray[np.intp]:
+    """One output per record of a law that is not stored whole.
+
+    Rows are made record by record, or all of them once there are as many records as rows, so that the work depends on
+    the number of records alone.
+    """
+    n, outputs = law.shape
+    found = np.empty(len(rows), dtype=np.intp)
+    size = max(1, BLOCK // outputs)
+    if len(rows) < n:
+        for start in range(0, len(rows), size):
+            part = rows[start : start + size]
+            found[start : start + size] = draw(cumulative(law.block(part)), np.arange(len(part)), source)
+        return found
+    order = np.argsort(rows, kind="stable")
+    bounds = np.searchsorted(rows[order], np.arange(0, n + size, size))
+    for number, start in enumerate(range(0, n, size)):
+        here = order[bounds[number] : bounds[number + 1]]
+        block = law.block(np.arange(start, min(start + size, n)))
+        found[here] = draw(cumulative(block), rows[here] - start, source)
+    return found

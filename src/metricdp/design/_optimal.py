@@ -17,6 +17,9 @@ from metricdp.design._problem import Floats, Problem
 NEAR = 3.0
 """Constraints whose scaled exponent is at most this enter the first program; others when they are violated."""
 
+STRETCH = 1 + 1e-9
+"""Pairs of records that a third one joins without a longer detour are implied; they enter when they are violated."""
+
 LARGEST = 4_000_000
 """Constraints in all, n²·k, that the full program is tried for."""
 
@@ -44,13 +47,16 @@ def scaling(problem: Problem) -> Floats:
 
 
 def first_triples(exponents: Floats, reach: Floats) -> Triples:
-    """Constraints that can bind near the tight mechanism."""
+    """Constraints that can bind near the tight mechanism, between records with no other nearly on the way."""
     n = len(reach)
     found: list[Any] = []
     for i in range(n):
+        detour = exponents[i][:, None] + exponents  # i to m to j
+        detour[i] = detour[np.arange(n), np.arange(n)] = np.inf
+        direct = detour.min(axis=0) > exponents[i] * STRETCH
+        direct[i] = False
         excess = exponents[i][:, None] + reach[i] - reach
-        excess[i] = np.inf
-        j, k = np.nonzero(excess <= NEAR)
+        j, k = np.nonzero((excess <= NEAR) & direct[:, None])
         found.append(np.stack([np.full(len(j), i), j, k]))
     i, j, k = np.concatenate(found, axis=1)
     return i, j, k
