@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metricdp.channel import Channel, check_cost, check_prior
-from metricdp.errors import IncompatibleError, InvalidParameterError
+from metricdp.errors import IncompatibleError, InvalidParameterError, OutOfSpaceError
 
 Floats = NDArray[np.float64]
 
@@ -86,12 +86,25 @@ def adversary(channel: Channel, prior: ArrayLike | None = None) -> Adversary:
 
 
 def _joint(channel: Channel, prior: ArrayLike | None) -> tuple[Floats, Floats]:
+    if not isinstance(channel, Channel):
+        raise IncompatibleError(f"The channel is a {type(channel).__name__}.", "A Channel.", "Pass one.")
     if max(channel.law.shape) > LARGEST:
         raise InvalidParameterError(
             f"The channel has {channel.law.shape[0]} inputs.", f"Up to {LARGEST}.", "Look at a part of the space."
         )
     shares = check_prior(prior, len(channel.space))
     return shares, shares[:, None] * channel.matrix()
+
+
+def _labels(outputs: object) -> tuple[Hashable, ...]:
+    try:
+        labels: tuple[Hashable, ...] = tuple(outputs)  # type: ignore[arg-type]
+        unique = len(set(labels))
+    except TypeError:
+        raise IncompatibleError("The outputs are no labels.", "Hashable labels.", "Pass a list.") from None
+    if not labels or unique < len(labels):
+        raise InvalidParameterError("There are no outputs, or two are equal.", "Different labels.", "Drop one.")
+    return labels
 
 
 def _entropy(law: Floats) -> float:
@@ -124,11 +137,15 @@ def remap(
         ('a',)
     """
     _, joint = _joint(channel, prior)
-    labels = channel.space.labels if outputs is None else tuple(outputs)
+    labels = channel.space.labels if outputs is None else _labels(outputs)
     if cost is None:
-        if outputs is not None and not all(bool(channel.space.contains(label)) for label in labels):
-            raise IncompatibleError("New outputs that are no inputs have no distance.", "Inputs.", "Pass cost=.")
-        table = channel.space.block(np.arange(len(channel.space)), channel.space.positions(list(labels)))
+        try:
+            places = channel.space.positions(list(labels))
+        except OutOfSpaceError:
+            raise IncompatibleError(
+                "New outputs that are no inputs have no distance.", "Inputs.", "Pass cost=."
+            ) from None
+        table = channel.space.block(np.arange(len(channel.space)), places)
     else:
         table = check_cost(cost, (len(channel.space), len(labels)))
     best = (table.T @ joint).argmin(axis=0)

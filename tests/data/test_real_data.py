@@ -72,3 +72,51 @@ def test_words_are_a_space():
     )
     assert space.diameter > 5
     assert md.Laplace(md.Euclidean(100), 20).release(vectors).shape == (6000, 100)
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    with np.load(DATA / "embeddings" / "glove_6B_100d_40k.npz") as file:
+        return file["vectors"].astype(np.float64)
+
+
+@pytest.mark.parametrize(("epsilon", "times"), [("2", 80), ("1.5", 3.4)])
+def test_kernels_over_words_lose_many_times_less_than_the_exponential_mechanism(vectors, epsilon, times):
+    rows = np.random.default_rng(0).choice(len(vectors), 3000, replace=False)
+    problem = md.design.Problem(md.FiniteSpace.from_points(vectors[rows]), epsilon)
+    kernel = md.design.solve(problem, "kernel")
+    calibrated = md.design.solve(problem, "calibrated")
+    assert kernel.certify().certificate.epsilon <= float(epsilon)
+    assert kernel.value <= calibrated.value
+    assert md.design.solve(problem, "exponential").value >= times * kernel.value
+
+
+def test_words_become_words(vectors, tmp_path):
+    problem = md.design.Problem(md.FiniteSpace.from_points(vectors[:6000]), 2)
+    solution = md.design.solve(problem, "kernel")
+    assert solution.value <= 0.2
+    channel = solution.certify()
+    assert channel.certificate.epsilon <= 2
+    channel.save(tmp_path / "words.npz")
+    assert (tmp_path / "words.npz").stat().st_size < 8_000_000
+    drawn = channel.release(list(range(100)))
+    assert np.mean([a == b for a, b in zip(range(100), drawn, strict=True)]) > 0.8
+
+
+def test_edit_distance_on_200_strings():
+    words = np.load(DATA / "embeddings" / "glove_6B_100d_40k.npz")["words"][5000:5200].tolist()
+
+    def edits(a, b):
+        row = list(range(len(b) + 1))
+        for i, x in enumerate(a):
+            last, row[0] = row[0], i + 1
+            for j, y in enumerate(b):
+                last, row[j + 1] = row[j + 1], min(row[j + 1] + 1, row[j] + 1, last + (x != y))
+        return row[-1]
+
+    space = md.FiniteSpace(words, [[edits(a, b) for b in words] for a in words])
+    solution = md.design.solve(md.design.Problem(space, 2), "auto")
+    channel = solution.certify()
+    assert channel.certificate.epsilon <= 2
+    assert md.audit.exact(channel).epsilon == channel.certificate.epsilon
+    assert channel.release(words[7]) in words

@@ -5,7 +5,7 @@ from metricdp.channel._channel import Channel
 from metricdp.channel._kernel import Kernel
 from metricdp.channel._loss import Loss, exact_loss, loss_of
 from metricdp.channel._sparse import Sparse
-from metricdp.channel._utility import Objective, check_cost, check_objective, check_prior, objective_of
+from metricdp.channel._utility import Objective, check_cost, check_objective, check_prior, numbers, objective_of
 from metricdp.channel._weights import BITS
 
 __all__ = [
@@ -21,5 +21,6 @@ __all__ = [
     "check_prior",
     "exact_loss",
     "loss_of",
+    "numbers",
     "objective_of",
 ]

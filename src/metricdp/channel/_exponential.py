@@ -19,6 +19,7 @@ _LN2_HIGH = float.fromhex("0x1.62e42fee00000p-1")
 """ln 2 cut to 32 bits, so that its products with whole numbers up to 2**20 are exact."""
 
 _LN2_LOW = float.fromhex("0x1.a39ef35793c76p-33")
+_PER_TURN = float.fromhex("0x1.71547652b82fep+0")
 _COEFFICIENTS = tuple(1 / math.factorial(j) for j in range(13, -1, -1))
 
 
@@ -29,7 +30,7 @@ def negative_exponential(t: Floats) -> Floats:
     processor, and nothing that a compiler may fuse.
     """
     np.minimum(t, DEEPEST, out=t)
-    turns = np.rint(t * (-1 / math.log(2)))
+    turns = np.rint(t * -_PER_TURN)
     np.negative(t, out=t)
     t -= turns * _LN2_HIGH
     t -= turns * _LN2_LOW

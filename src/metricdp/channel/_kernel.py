@@ -19,6 +19,10 @@ from metricdp.errors import InvalidParameterError, NotCertified
 FLOOR_BITS = 36
 """The floors of a row sum to at most 2**36 of 2**62, a share of 1.5e-8."""
 
+SMALLEST_SUM = 1e-250
+"""Rows whose exponentials sum to less are refused."""
+
+LARGEST_SCALE = 2.0**62 / SMALLEST_SUM
 HEADROOM = 2.0**-40
 """The share of a row that the scaled exponentials leave free, so that rounding never exceeds the total."""
 
@@ -42,6 +46,8 @@ class Grid:
     squares: Floats = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        for name in ("steps", "moved"):
+            object.__setattr__(self, name, np.array(getattr(self, name), dtype=np.float64))
         object.__setattr__(self, "squares", np.einsum("ij,ij->i", self.steps, self.steps))
 
     @classmethod
@@ -95,10 +101,15 @@ class Kernel:
     scales: Floats
 
     def __post_init__(self) -> None:
+        for name in ("y", "scales"):
+            object.__setattr__(self, name, np.array(getattr(self, name), dtype=np.float64))
         n = len(self.grid)
         fits = self.y.shape == (n,) and self.scales.shape == (n,) and (self.y >= 0).all() and (self.y <= 1).all()
-        if not (fits and 0 < self.exponent < math.inf and self.reach > 0 and (self.scales > 0).all()):
-            raise InvalidParameterError("That is no kernel.", "Weights in [0, 1], scales and exponent > 0.", "Mend it.")
+        fits = fits and (self.scales > 0).all() and (self.scales <= LARGEST_SCALE).all()
+        if not (fits and 0 < self.exponent < math.inf and self.reach > 0):
+            raise InvalidParameterError(
+                "That is no kernel.", "Weights in [0, 1], finite scales and exponent > 0.", "Mend it."
+            )
         for array in (self.grid.steps, self.grid.squares, self.grid.moved, self.y, self.scales):
             array.setflags(write=False)
 
@@ -106,9 +117,16 @@ class Kernel:
     def of(cls, points: Floats, y: Floats, exponent: float, reach: float = math.inf) -> Kernel:
         """The kernel over these points whose rows are full: one pass over all pairs for the scales."""
         grid = Grid.of(points)
-        ones = np.ones(len(points))
-        start = cls(grid, y / y.max(), exponent, reach, ones)
+        if not (np.shape(y) == (len(points),) and np.isfinite(y).all() and (y >= 0).all() and y.max() > 0):
+            raise InvalidParameterError("Those are no weights.", "Finite, >= 0, not all 0.", "Mend them.")
+        start = cls(grid, y / y.max(), exponent, reach, np.ones(len(points)))
         sums = np.concatenate([start._values(rows).sum(axis=1) for rows in start.parts()])
+        if not sums.min() >= SMALLEST_SUM:
+            raise NotCertified(
+                f"Row {int(sums.argmin())} of the kernel is empty to float64: every output with weight is too far.",
+                "Outputs with weight near every record, or a reach.",
+                "Give more outputs weight, or pass reach=.",
+            )
         free = float((1 << BITS) - len(points) * start.floor) * (1 - HEADROOM)
         return cls(grid, start.y, exponent, reach, free / sums)
 
@@ -152,7 +170,7 @@ class Kernel:
         """
         values = self._values(rows)
         values *= self.scales[rows][:, None]
-        if float(values.sum(axis=1).max()) > 2.0**BITS - self.shape[1] * self.floor:
+        if not float(values.sum(axis=1).max()) <= 2.0**BITS - self.shape[1] * self.floor:
             raise NotCertified("A row of the kernel exceeds its total.", "Scales of Kernel.of.", "Make it again.")
         weights = values.astype(np.uint64)
         weights += np.uint64(self.floor)

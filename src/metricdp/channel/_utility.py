@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metricdp.channel._weights import BITS, Floats, Rows
-from metricdp.errors import IncompatibleError, InvalidParameterError
+from metricdp.errors import IncompatibleError, InvalidParameterError, OutOfSpaceError
 from metricdp.spaces import FiniteSpace
 
 Objective = Literal["mean", "worst"] | tuple[Literal["quantile"], float]
@@ -46,11 +46,12 @@ def parts(channel: Rowwise) -> Iterator[tuple[NDArray[np.intp], Floats]]:
 
 def output_places(channel: Rowwise) -> NDArray[np.intp]:
     """Row numbers of the outputs; refused where one is no input."""
-    if any(not bool(channel.space.contains(label)) for label in channel.outputs):
+    try:
+        return np.atleast_1d(channel.space.positions(list(channel.outputs)))
+    except OutOfSpaceError:
         raise IncompatibleError(
             "Outputs that are no inputs have no distance from them.", "Outputs among the inputs.", "Pass cost=."
-        )
-    return np.atleast_1d(channel.space.positions(list(channel.outputs)))
+        ) from None
 
 
 def losses(channel: Rowwise, cost: ArrayLike | None) -> Floats:
@@ -93,23 +94,31 @@ def check_objective(objective: Any) -> Objective:
     """The objective, or what is known."""
     if isinstance(objective, str) and objective in ("mean", "worst"):
         return objective  # type: ignore[return-value]
-    if isinstance(objective, tuple | list) and len(objective) == 2 and objective[0] == "quantile":
+    if isinstance(objective, tuple | list) and len(objective) == 2 and isinstance(objective[0], str):
         q = objective[1]
-        if isinstance(q, int | float) and not isinstance(q, bool) and 0 < q < 1:
+        good = isinstance(q, int | float) and not isinstance(q, bool) and 0 < q < 1
+        if objective[0] == "quantile" and good:
             return ("quantile", float(q))
     raise InvalidParameterError(
         "That objective is not known.", '"mean", "worst", or ("quantile", q) with 0 < q < 1.', "Choose one of them."
     )
 
 
+def numbers(values: Any) -> Floats:
+    """A copy as float64; empty for what is no array of real numbers (complex and masked arrays too)."""
+    try:
+        if np.iscomplexobj(values) or isinstance(values, np.ma.MaskedArray):
+            return np.empty(0)
+        return np.array(values, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError):
+        return np.empty(0)
+
+
 def check_prior(prior: ArrayLike | None, n: int) -> Floats:
     """Shares over n records that sum to 1 within 1e-9; uniform by default."""
     if prior is None:
         return np.full(n, 1 / n)
-    try:
-        shares = np.array(prior, dtype=np.float64)
-    except (ValueError, TypeError):
-        shares = np.empty(0)
+    shares = numbers(prior)
     if shares.shape != (n,) or not (shares >= 0).all() or not abs(shares.sum() - 1) <= 1e-9:
         raise InvalidParameterError(
             "The prior is no law over the records.", f"{n} shares >= 0 that sum to 1 within 1e-9.", "Normalise it."
@@ -120,10 +129,7 @@ def check_prior(prior: ArrayLike | None, n: int) -> Floats:
 
 def check_cost(cost: ArrayLike, shape: tuple[int, int]) -> Floats:
     """Finite costs of this shape."""
-    try:
-        table = np.array(cost, dtype=np.float64)
-    except (ValueError, TypeError):
-        table = np.empty(0)
+    table = numbers(cost)
     if table.shape != shape:
         raise IncompatibleError(f"The costs have shape {table.shape}.", f"{shape}.", "One per record and output.")
     if not np.isfinite(table).all() or np.abs(table).max() > 1e100:

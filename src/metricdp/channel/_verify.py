@@ -68,11 +68,14 @@ def _table(law: Rows, space: FiniteSpace) -> Certificate:
 def _kernel(kernel: Kernel, space: FiniteSpace) -> Certificate:
     """Every row's total and every pair of scales (proofs/kernel.md)."""
     points = space.points
-    if points is None or space.norm != 2 or not np.array_equal(Grid.of(points).steps, kernel.grid.steps):
+    own = None if points is None else Grid.of(points)
+    alike = own is not None and own.shift == kernel.grid.shift and np.array_equal(own.steps, kernel.grid.steps)
+    if own is None or space.norm != 2 or not alike:
         raise NotCertified("The kernel is over other points.", "The points of its space, norm 2.", "Make it again.")
     if len(space) == 1:
         kernel.block(np.arange(1))
         return _certificate(kernel, space, (0.0, None, None), "kernel")
+    kernel = Kernel(own, kernel.y, kernel.exponent, kernel.reach, kernel.scales)
     raised = max(_raised(kernel, rows) for rows in kernel.parts())
     deepest = (
         min(
@@ -90,6 +93,8 @@ def _kernel(kernel: Kernel, space: FiniteSpace) -> Certificate:
         for i, grid in zip(rows[: len(space) - 1 - rows[0]].tolist(), kernel.grid.distances(rows), strict=False):
             bound = _pairs(kernel, space, i, grid[i + 1 :], (logs, slack))
             place = int(bound.argmax())
+            if not float(bound[place]) < math.inf:
+                raise NotCertified("The loss cannot be bounded.", "A finite loss.", "Merge records that coincide.")
             if float(bound[place]) > best:
                 best, worst = float(bound[place]), (i, i + 1 + place)
     return _certificate(kernel, space, (math.nextafter(best * (1 + 1e-14), math.inf), worst, None), "kernel")

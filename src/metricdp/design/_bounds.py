@@ -88,7 +88,7 @@ def _shipped(supply: Floats, demand: Floats, decay: Floats) -> Floats:
     met = np.maximum(answer[0][:size], 0)
     used = np.bincount(i, needed[i, j] * met, minlength=count)
     met = met / np.maximum(used[i], 1.0)
-    arrived = np.bincount(j, met, minlength=len(demand)) * (1 - (count + 16) * 2.0**-52)
+    arrived = np.bincount(j, met, minlength=len(demand)) * (1 - (count + len(demand) + 16) * 2.0**-51)
     return np.asarray(demand * np.maximum(1 - arrived, 0) * (1 + 1e-14))
 
 
@@ -101,5 +101,6 @@ def trivial(problem: Problem, weights: Floats) -> float:
     total = 0.0
     for start in range(0, len(everything), size):
         rows = everything[start : start + size]
-        total += float(weights[rows] @ problem.costs(rows).min(axis=1))
+        least = weights[rows] * problem.costs(rows).min(axis=1)
+        total += float(least.sum()) - len(everything) * 2.0**-50 * float(np.abs(least).sum())
     return total

@@ -22,6 +22,13 @@ def identity(problem: Problem) -> str:
     return total.hexdigest()
 
 
+def check_path(path: object) -> None:
+    """Refuse what cannot be a file of ours, before any work."""
+    good = isinstance(path, str | os.PathLike) and "\0" not in os.fspath(path) and Path(path).name != ""
+    if not good or not Path(path).parent.is_dir() or Path(path).is_dir():  # type: ignore[arg-type]
+        raise FileRefusedError("The checkpoint names no file in an existing folder.", "A path.", "Choose another.")
+
+
 def save(path: str | os.PathLike[str], problem: Problem, program: Program) -> None:
     """Write the state next to the old one, then put it in its place."""
     target = Path(path)
@@ -35,7 +42,7 @@ def save(path: str | os.PathLike[str], problem: Problem, program: Program) -> No
                 problem=np.frombuffer(identity(problem).encode(), np.uint8),
                 triples=np.array(program.triples),
                 matrix=matrix,
-                numbers=np.array([program.bound, program.rounds]),
+                rounds=np.array([program.rounds]),
             )
         part.replace(target)
     except OSError as error:
@@ -59,8 +66,13 @@ def load(path: str | os.PathLike[str], problem: Problem) -> Program | None:
             members = {name: file[name] for name in file.files}
         owner = members["problem"].tobytes().decode()
         i, j, k = members["triples"].astype(np.intp)
-        bound, rounds = members["numbers"].tolist()
-        matrix = members["matrix"]
+        rounds, matrix = int(members["rounds"][0]), members["matrix"]
+        n, outputs = problem.shape
+        if owner == identity(problem):
+            good = min(map(np.min, (i, j, k))) >= 0 and max(i.max(), j.max()) < n and k.max() < outputs
+            good = good and (matrix.size == 0 or (matrix.ndim == 2 and matrix.shape[1] == outputs))
+            if not good or not np.isfinite(matrix).all():
+                raise ValueError  # noqa: TRY301
     except Exception:  # noqa: BLE001  (whatever a damaged archive makes its readers raise)
         raise FileRefusedError(
             "The checkpoint cannot be read.", "A file made by solve(checkpoint=…).", "Remove it."
@@ -69,4 +81,4 @@ def load(path: str | os.PathLike[str], problem: Problem) -> Program | None:
         raise FileRefusedError(
             "The checkpoint belongs to another problem.", "One of the same problem.", "Choose another file."
         )
-    return Program((i, j, k), matrix if matrix.size else None, bound, int(rounds))
+    return Program((i, j, k), matrix if matrix.size else None, rounds=rounds)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize, nnls
 
-from metricdp.channel import objective_of
+from metricdp.channel import numbers, objective_of
 from metricdp.design._kernels import DENSE, Geometry, Member
 from metricdp.design._problem import Floats, Problem
 from metricdp.design._repair import hair
@@ -60,10 +60,7 @@ def weighted(problem: Problem, geometry: Geometry, watch: Watch, log: list[str],
 
 
 def _weights(weights: Any, outputs: int) -> Floats:
-    try:
-        y = np.array(weights, dtype=np.float64)
-    except (ValueError, TypeError):
-        y = np.empty(0)
+    y = numbers(weights)
     if y.shape != (outputs,) or not np.isfinite(y).all() or (y < 0).any() or y.max() <= 0:
         raise InvalidParameterError(
             "The weights are no weights of the outputs.", f"{outputs} finite numbers >= 0, not all 0.", "Mend them."
@@ -76,6 +73,7 @@ def fitted(problem: Problem, geometry: Geometry, exponent: float, watch: Watch) 
     rows = np.arange(problem.shape[0])
     kernel, costs, prior = geometry.kernel(exponent, rows), problem.costs(), problem.prior
     sharp = 0.0 if problem.objective == "mean" else 40.0
+    size = float(np.abs(costs).max()) or 1.0
 
     def value(theta: Floats) -> tuple[float, Floats]:
         law = kernel * np.exp(theta - theta.max())
@@ -83,10 +81,10 @@ def fitted(problem: Problem, geometry: Geometry, exponent: float, watch: Watch) 
         losses = np.einsum("ij,ij->i", law, costs)
         share = prior
         if sharp:
-            tilt = np.exp(sharp * (losses / losses.max() - 1))
+            tilt = np.exp(sharp * (losses - losses.max()) / size)
             share = tilt / tilt.sum()
         gradient = share @ (law * costs) - (share * losses) @ law
-        total = float(share @ losses) if not sharp else float(losses.max() * (1 + math.log(tilt.sum()) / sharp))
+        total = float(share @ losses) if not sharp else float(losses.max() + size * math.log(tilt.sum()) / sharp)
         return total, gradient
 
     start = time.monotonic()
@@ -156,7 +154,7 @@ def solve_tight(problem: Problem, geometry: Geometry, exponent: float) -> tuple[
                 y += np.linalg.solve(kernel, 1 - kernel @ y)
         else:
             y = nnls(kernel, np.ones(len(kernel)))[0]
-    except np.linalg.LinAlgError:
+    except (np.linalg.LinAlgError, RuntimeError):
         return None, "the kernel is singular"
     low = int((y < -1e-12 * np.abs(y).max()).sum())
     if low:

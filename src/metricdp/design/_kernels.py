@@ -36,7 +36,7 @@ class Geometry:
     def __init__(self, problem: Problem, reach: float) -> None:
         self.problem, self.reach = problem, reach
         self.n, self.outputs = problem.shape
-        self.dense = max(self.n, self.outputs) <= DENSE
+        self.dense = max(self.n, self.outputs) <= DENSE or not problem.over_records
         self.kind: Any = np.float64 if self.dense else np.float32
         self._points, self._squares = self._plane()
         itemsize = 8 if self.dense else 4

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from metricdp.design._bounds import Triples, from_duals, from_shares
 from metricdp.design._highs import TOLERANCE, linear_program
 from metricdp.design._problem import Floats, Problem
+from metricdp.design._quotient import Quotient
 
 NEAR = 3.0
 """Constraints whose scaled exponent is at most this enter the first program; others when they are violated."""
@@ -39,11 +40,12 @@ class Program:
 
 
 def scaling(problem: Problem) -> Floats:
-    """Distances r with r_ik <= d_ij + r_jk, so that z_ik = e^(-epsilon·r_ik)·x_ik has x of one size."""
+    """Distances to outputs beyond the nearest, so that z_ik = e^(-epsilon·r_ik)·x_ik has x of one size."""
     if problem.has_distances:
-        return problem.reach()
-    nearest = problem.costs().argmin(axis=0)
-    return problem.space.block(np.arange(len(problem.space)), nearest)
+        reach = problem.reach()
+    else:
+        reach = problem.space.block(np.arange(len(problem.space)), problem.costs().argmin(axis=0))
+    return np.asarray(reach - reach.min(axis=1, keepdims=True))
 
 
 def first_triples(exponents: Floats, reach: Floats) -> Triples:
@@ -63,10 +65,9 @@ def first_triples(exponents: Floats, reach: Floats) -> Triples:
 
 
 def run(
-    problem: Problem,
+    quotient: Quotient,
     program: Program | None,
     *,
-    ceiling: tuple[Floats, Floats],
     epsilon: float,
     deadline: float,
     after: Callable[[Program], None],
@@ -74,33 +75,33 @@ def run(
     """Rounds of HiGHS until no constraint is violated: the matrix, and a bound that needs no trust in the solver.
 
     Args:
-        problem: mean or worst cost.
+        quotient: a problem of mean or worst cost, over groups of records.
         program: a state to go on from, or None.
-        ceiling: exponents and costs that the lower bound speaks of.
         epsilon: what the program keeps, a hair below the problem's.
         deadline: `time.monotonic()` after which the best so far is returned.
         after: called after each round.
     """
+    problem = quotient.problem
     exponents = problem.space.matrix() * epsilon
+    asked = quotient.farthest * float(problem.epsilon)
     reach = scaling(problem) * epsilon
-    costs = problem.costs()
     state = program or Program(first_triples(exponents, reach))
     while True:
         left = deadline - time.monotonic()
         if left <= 0:
             state.status = "time limit"
             return state
-        answer = _solve(problem, costs, exponents, reach, state.triples, left)
+        answer = _solve(quotient, exponents, reach, state.triples, left)
         state.rounds += 1
         if answer is None:
             state.status = "time limit"
             return state
         matrix, duals, shares, weights = answer
         state.matrix = matrix
-        weighted = weights[:, None] * ceiling[1]
-        bound = from_duals(weighted, ceiling[0], state.triples, duals)
+        weighted = quotient.over_groups(weights)
+        bound = from_duals(weighted, asked, state.triples, duals)
         if shares.sum() - bound > 1e-8 * abs(bound):
-            bound = max(bound, from_shares(weighted, ceiling[0], shares))
+            bound = max(bound, from_shares(weighted, asked, shares))
         state.bound = max(state.bound, bound)
         more = _violated(matrix, exponents, reach)
         after(state)
@@ -123,7 +124,7 @@ def _violated(matrix: Floats, exponents: Floats, reach: Floats) -> Triples:
     found: list[Any] = []
     broken: list[Any] = []
     for i in range(len(matrix)):
-        excess = np.minimum(exponents[i][:, None] + reach[i] - reach, _CUT)
+        excess = np.clip(exponents[i][:, None] + reach[i] - reach, -_CUT, _CUT)
         over = scaled[i] * np.exp(-excess / 2) - np.exp(excess / 2) * scaled
         over[i] = 0
         j, k = np.nonzero(over > 20 * TOLERANCE * (1 + scaled[i] * np.exp(-excess / 2)))
@@ -135,30 +136,31 @@ def _violated(matrix: Floats, exponents: Floats, reach: Floats) -> Triples:
 
 
 def _solve(
-    problem: Problem, costs: Floats, exponents: Floats, reach: Floats, triples: Triples, seconds: float
+    quotient: Quotient, exponents: Floats, reach: Floats, triples: Triples, seconds: float
 ) -> tuple[Floats, Floats, Floats, Floats] | None:
     """One program: the matrix, duals of constraints, duals of row sums, weights of records; None out of time."""
-    n, outputs = costs.shape
+    problem = quotient.problem
+    n, outputs = problem.shape
     size = n * outputs
     i, j, k = triples
     scale = np.exp(-np.minimum(reach, 600))
-    half = np.minimum(exponents[i, j] + reach[i, k] - reach[j, k], _CUT) / 2
+    half = np.clip(exponents[i, j] + reach[i, k] - reach[j, k], -_CUT, _CUT) / 2
     count = len(i)
     places = np.arange(size)
-    worst = problem.objective == "worst"
     rows = [np.repeat(np.arange(count), 2), count + np.repeat(np.arange(n), outputs)]
     columns = [np.stack([i * outputs + k, j * outputs + k], 1).ravel(), places]
     values = [np.stack([np.exp(-half), -np.exp(half)], 1).ravel(), scale.ravel()]
-    weighted = problem.prior[:, None] * costs * scale
-    unit = _unit(problem, costs, reach)
-    objective = weighted.ravel() / unit
+    unit = _unit(problem, reach)
+    objective = (problem.prior[:, None] * problem.costs() * scale).ravel() / unit
     lower, upper = np.r_[np.full(count, -np.inf), np.ones(n)], np.r_[np.zeros(count), np.ones(n)]
+    worst = problem.objective == "worst"
     if worst:
-        rows += [count + n + np.repeat(np.arange(n), outputs), count + n + np.arange(n)]
-        columns += [places, np.full(n, size)]
-        values += [(costs * scale).ravel() / unit, np.full(n, -1.0)]
+        records = np.arange(len(quotient.group))
+        rows += [count + n + np.repeat(records, outputs), count + n + records]
+        columns += [(quotient.group[:, None] * outputs + np.arange(outputs)).ravel(), np.full(len(records), size)]
+        values += [(quotient.costs * scale[quotient.group]).ravel() / unit, np.full(len(records), -1.0)]
         objective = np.r_[np.zeros(size), 1.0]
-        lower, upper = np.r_[lower, np.full(n, -np.inf)], np.r_[upper, np.zeros(n)]
+        lower, upper = np.r_[lower, np.full(len(records), -np.inf)], np.r_[upper, np.zeros(len(records))]
     table = csr_array(
         (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(len(lower), len(objective))
     )
@@ -167,18 +169,22 @@ def _solve(
         return None
     x, duals = answer
     matrix = x[:size].reshape(n, outputs) * scale
-    weights = problem.prior
-    if worst:
-        weights = np.maximum(-duals[count + n :], 0)
-        weights = weights / weights.sum() if weights.sum() > 0 else problem.prior
+    weights = _weights(quotient, duals[count + n :]) if worst else quotient.prior
     # a row divided by e^(excess/2) and by the scale of its record has the dual of the plain one times both
     plain = -duals[:count] * np.exp(-half) / np.maximum(scale[i, k], 1e-300) * unit
     return matrix, plain, duals[count : count + n] * unit, weights
 
 
-def _unit(problem: Problem, costs: Floats, reach: Floats) -> float:
+def _weights(quotient: Quotient, duals: Floats) -> Floats:
+    """A law over records from the duals of their worst cases."""
+    found = np.maximum(-duals, 0)
+    return np.asarray(found / found.sum()) if found.sum() > 0 else quotient.prior
+
+
+def _unit(problem: Problem, reach: Floats) -> float:
     """The size of the objective: the cost of the exponential kernel at full epsilon, at least 1e-12 of the largest."""
     kernel = np.exp(-reach)
+    costs = problem.costs()
     losses = (kernel * costs).sum(axis=1) / kernel.sum(axis=1)
     value = float(losses.max() if problem.objective == "worst" else problem.prior @ losses)
     return max(abs(value), 1e-12 * float(np.abs(costs).max()), 1e-280)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
-from metricdp.channel import Objective, check_cost, check_objective, check_prior
-from metricdp.errors import IncompatibleError, InvalidParameterError
+from metricdp.channel import Objective, check_cost, check_objective, check_prior, numbers
+from metricdp.errors import IncompatibleError, InvalidParameterError, OutOfSpaceError
 from metricdp.exact import Number, decimal_text, positive, round_down
 from metricdp.spaces import FiniteSpace
 
@@ -84,7 +84,7 @@ class Problem:
     ) -> None:
         if not isinstance(space, FiniteSpace):
             raise IncompatibleError(f"The space is a {type(space).__name__}.", "A FiniteSpace.", "Pass one.")
-        if pairs != "all" or components is not None:
+        if not isinstance(pairs, str) or pairs != "all" or components is not None:
             raise InvalidParameterError(
                 "That choice of pairs or components is not known.", 'pairs="all", components=None.', "Leave them out."
             )
@@ -93,6 +93,7 @@ class Problem:
         self.objective = check_objective(objective)
         self.prior = check_prior(prior, len(space))
         self._set_outputs(outputs, cost is not None)
+        self._check_reach()
         self._cost = None if cost is None else check_cost(cost, (len(space), len(self.outputs)))
 
     def _set_outputs(self, outputs: Any, has_cost: bool) -> None:
@@ -107,20 +108,34 @@ class Problem:
             self.outputs, self._points = tuple(range(len(points))), points
             return
         try:
-            labels = tuple(outputs)
+            labels = tuple(label.item() if isinstance(label, np.generic) else label for label in outputs)
             unique = len(set(labels))
         except TypeError:
             raise IncompatibleError("The outputs are no labels.", "Labels or points.", "Pass a list.") from None
         if not labels or unique < len(labels):
             raise InvalidParameterError("There are no outputs, or two are equal.", "Different labels.", "Drop one.")
         self.outputs = labels
-        if all(bool(space.contains(label)) for label in labels):
+        try:
             self._places = np.atleast_1d(space.positions(list(labels)))
-        elif not has_cost:
-            raise IncompatibleError(
-                "Outputs that are no records have no distance from them.",
-                "Labels of the space, points, or a cost for every record and output.",
-                "Pass cost=.",
+        except OutOfSpaceError:
+            if not has_cost:
+                raise IncompatibleError(
+                    "Outputs that are no records have no distance from them.",
+                    "Labels of the space, points, or a cost for every record and output.",
+                    "Pass cost=.",
+                ) from None
+
+    def _check_reach(self) -> None:
+        """Outputs may be as far from records as records from each other, in units of 1/epsilon."""
+        if self._points is None:
+            return
+        with np.errstate(over="ignore"):
+            width = float(self.reach().max())
+        if not float(self.epsilon) * width <= LARGEST_EXPONENT:
+            raise InvalidParameterError(
+                f"epsilon times the largest distance to an output is {float(self.epsilon) * width:.4g}.",
+                f"Up to {LARGEST_EXPONENT}.",
+                "Use outputs nearer to the records, or a smaller epsilon.",
             )
 
     @property
@@ -203,7 +218,9 @@ def _points(outputs: Any, space: FiniteSpace) -> Floats | None:
     """Outputs given as points of the space's plane, or None."""
     if space.points is None or not isinstance(outputs, np.ndarray) or outputs.ndim != 2:
         return None
-    points = np.asarray(outputs, dtype=np.float64)
+    points = numbers(outputs)
+    if points.ndim != 2:
+        raise IncompatibleError("The outputs are no points.", "Real numbers, or labels in a list.", "Convert them.")
     if points.shape[1] != space.points.shape[1] or points.size == 0 or not np.isfinite(points).all():
         raise IncompatibleError(
             f"The outputs have shape {outputs.shape}.",

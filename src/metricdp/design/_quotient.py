@@ -21,20 +21,29 @@ class Quotient:
 
     A channel for it, lifted, keeps the promise of the whole problem: groups are as far apart as their closest members
     (or a path of such steps), which is no farther than any two members. What bounds it from below speaks of the
-    farthest members and of the mean cost in each group, less what rows of one group may differ, so that every channel
-    of the whole problem, averaged over its groups, is covered.
+    farthest members, and of costs less what rows of one group may differ, so that every channel of the whole problem,
+    averaged over its groups, is covered.
 
     Attributes:
+        whole: the problem over records.
         problem: over the groups; the whole problem where nothing is merged.
         group: of each record.
+        costs: (records, outputs) of the whole problem.
+        lowered: the same costs for the lower bound.
         farthest: distances between groups for the lower bound.
-        cheapest: costs (groups, outputs) for the lower bound.
     """
 
+    whole: Problem
     problem: Problem
     group: NDArray[np.intp]
+    costs: Floats
+    lowered: Floats
     farthest: Floats
-    cheapest: Floats
+
+    @property
+    def prior(self) -> Floats:
+        """Of the records."""
+        return self.whole.prior
 
     @property
     def merged(self) -> int:
@@ -49,7 +58,7 @@ class Quotient:
         count, group = connected_components(near, directed=False)
         costs = problem.costs()
         if count == len(distances):
-            return cls(problem, np.arange(count), distances, costs)
+            return cls(problem, problem, np.arange(count), costs, costs, distances)
         members = [np.flatnonzero(group == g) for g in range(count)]
         closest, farthest = np.zeros((count, count)), np.zeros((count, count))
         for a, left in enumerate(members):
@@ -57,24 +66,30 @@ class Quotient:
                 if a != b:
                     block = distances[np.ix_(left, right)]
                     closest[a, b], farthest[a, b] = block.min(), block.max()
-        prior = np.array([problem.prior[rows].sum() for rows in members])
-        shared, cheapest = [], []
-        for rows, share in zip(members, prior, strict=True):
-            weights = problem.prior[rows] / share if share > 0 else np.full(len(rows), 1 / len(rows))
-            mean = weights @ costs[rows]
-            shared.append(costs[rows].max(axis=0) if problem.objective == "worst" else mean)
-            spread = float(distances[np.ix_(rows, rows)].max()) * float(problem.epsilon)
-            cheapest.append(np.where(costs[rows].min(axis=0) < 0, costs[rows].min(axis=0), mean * np.exp(-spread)))
-        space = FiniteSpace(range(count), np.asarray(shortest_path(closest)) if count > 1 else closest)
+        spread = np.zeros(len(distances))
+        shared = np.zeros((count, problem.shape[1]))
+        prior = np.zeros(count)
+        for g, rows in enumerate(members):
+            prior[g] = problem.prior[rows].sum()
+            spread[rows] = float(distances[np.ix_(rows, rows)].max()) * float(problem.epsilon) * (1 + 1e-12) + 1e-15
+            weights = problem.prior[rows] / prior[g] if prior[g] > 0 else np.full(len(rows), 1 / len(rows))
+            shared[g] = weights @ costs[rows]
+        lowered = costs * np.exp(np.where(costs < 0, spread[:, None], -spread[:, None]))
         small = Problem(
-            space,
+            FiniteSpace(range(count), np.asarray(shortest_path(closest)) if count > 1 else closest),
             problem.epsilon,
             prior=prior / prior.sum(),
-            cost=np.array(shared),
-            outputs=list(range(problem.shape[1])),
+            cost=shared,
+            outputs=[("output", k) for k in range(problem.shape[1])],
             objective=problem.objective,
         )
-        return cls(small, group.astype(np.intp), farthest, np.array(cheapest) * (1 - 1e-15))
+        return cls(problem, small, group.astype(np.intp), costs, lowered, farthest)
+
+    def over_groups(self, weights: Floats) -> Floats:
+        """Lowered costs of the groups under weights of the records."""
+        result = np.zeros((len(self.problem.space), self.costs.shape[1]))
+        np.add.at(result, self.group, weights[:, None] * self.lowered)
+        return result - np.abs(result) * (len(self.group) * 2.0**-52)
 
     def lifted(self, matrix: Floats) -> Floats:
         """Every record gets the row of its group."""

@@ -13,7 +13,7 @@ BLOCK = 1 << 22
 def hair(problem: Problem) -> float:
     """A relative step below epsilon, large enough that rounding in float64 stays below it on the closest pair."""
     nearest = float(problem.epsilon) * nearest_distance(problem)
-    return float(min(max(2.0**-42, problem.shape[1] * 2.0**-50 / max(nearest, 1e-300)), 2.0**-24))
+    return float(min(max(2.0**-42, problem.shape[1] * 2.0**-50 / max(nearest, 1e-300)), 2.0**-14))
 
 
 def nearest_distance(problem: Problem) -> float:

@@ -26,9 +26,10 @@ class Solution:
     Attributes:
         problem: what was asked.
         method: what answered.
-        value: the objective of the design as it would be released (to rounding).
+        value: the objective of the design; `certify` restates it from the integers in the certificate, the same but
+            for rounding (and for repairs around records closer than 1e-6/epsilon).
         lower_bound: no channel that keeps the promise has a smaller objective; needs no trust in a solver.
-        status: "optimal" (value and bound agree), "feasible", or "time limit".
+        status: "optimal" (value and bound agree), "feasible", "time limit" or "solver failed".
         stay: share of records (under the prior) that come out as themselves.
         timings: seconds by stage.
         log: what was tried, in words.
@@ -99,6 +100,8 @@ class Solution:
             if reached <= float(limit) * (1 - 2.0**-50):
                 return self._claimed(channel)
             exponent -= 1.1 * (reached - float(limit)) + 1e-9 * exponent
+            if not exponent > 0:
+                break
         raise NotCertified(
             f"The loss stays at {reached!r}.",
             f"At most {decimal_text(limit, 12)}.",
@@ -108,7 +111,11 @@ class Solution:
     def _claimed(self, channel: Channel) -> Channel:
         assert channel.certificate is not None
         name = self.problem.objective if isinstance(self.problem.objective, str) else repr(self.problem.objective)
-        claim = replace(channel.certificate, objective=name, value=self.value, lower_bound=self.lower_bound)
+        value = self.value
+        if max(self.problem.shape) <= LARGEST:
+            cost = None if self.problem.costs_are_distances and self.problem.over_records else self.problem.costs()
+            value = channel.loss(self.problem.objective, prior=self.problem.prior, cost=cost)
+        claim = replace(channel.certificate, objective=name, value=value, lower_bound=min(self.lower_bound, value))
         return channel.with_claim(claim)
 
     def __str__(self) -> str:

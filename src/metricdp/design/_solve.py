@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from metricdp.design._problem import Floats, Problem
 from metricdp.design._quotient import Quotient
 from metricdp.design._repair import hair, into_cone
 from metricdp.design._solution import Solution, evaluate
-from metricdp.errors import IncompatibleError, InvalidParameterError, SolverFailed
+from metricdp.errors import IncompatibleError, InvalidParameterError, MissingExtraError, SolverFailed
 from metricdp.exact import positive
 
 Progress = Callable[[str, float], None]
@@ -66,7 +67,10 @@ def solve(
         InvalidParameterError: unknown method or option, or one that the method cannot take, before it starts.
         IncompatibleError: the method needs distances to the outputs and there are none.
         NotCertified: "tight" does not exist here.
-        SolverFailed: the solver stopped without an answer ("auto" then takes "kernel").
+        MissingExtraError: "optimal" where HiGHS cannot be imported.
+
+    A solver that stops without an answer is no error: the best certified design without it is returned, and status and
+    log say so.
 
     Examples:
         >>> from metricdp import FiniteSpace, design
@@ -80,7 +84,7 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise IncompatibleError(f"The problem is a {type(problem).__name__}.", "A design.Problem.", "Make one.")
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise InvalidParameterError("That method is not known.", f"{', '.join(METHODS)}.", "Choose one of them.")
     seconds = math.inf if time_limit is None else float(positive(time_limit, "time_limit"))
     chosen, notes = _choose(problem, method)
@@ -88,15 +92,7 @@ def solve(
     watch = progress or (lambda _stage, _share: None)
     if chosen == "optimal":
         _check_optimal(problem)
-        try:
-            return _optimum(problem, watch, time.monotonic() + seconds, checkpoint, notes)
-        except SolverFailed as failure:
-            if method != "auto":
-                raise
-            notes.append(f"optimal failed ({failure.refused}); kernel instead")
-            chosen = "kernel" if problem.has_distances else "optimal"
-            if chosen == "optimal":
-                raise
+        return _optimum(problem, watch, time.monotonic() + seconds, checkpoint, notes)
     return _family(problem, chosen, watch, options, notes)
 
 
@@ -117,6 +113,8 @@ def _check_options(method: str, options: dict[str, Any], checkpoint: str | None)
         raise InvalidParameterError(
             f"{method} takes no option {unknown[0]}.", f"{', '.join(sorted(known)) or 'none'}.", "Leave it out."
         )
+    if checkpoint is not None:
+        _checkpoint.check_path(checkpoint)
     if checkpoint is not None and method != "optimal":
         raise InvalidParameterError(f"{method} keeps no checkpoint.", 'method="optimal".', "Leave checkpoint= out.")
 
@@ -163,24 +161,29 @@ def _optimum(problem: Problem, watch: Progress, deadline: float, checkpoint: str
     start = time.perf_counter()
     quotient = Quotient.of(problem)
     small = quotient.problem
-    epsilon = float(problem.epsilon) * (1 - hair(small))
-    ceiling = (quotient.farthest * float(problem.epsilon), quotient.cheapest)
-    state = _checkpoint.load(checkpoint, small) if checkpoint else None
+    epsilon = float(problem.epsilon) * (1 - hair(problem))
+    state = _checkpoint.load(checkpoint, problem) if checkpoint is not None else None
 
     def after(program: _optimal.Program) -> None:
         watch(f"round {program.rounds}", 1 - 0.5**program.rounds)
-        if checkpoint:
-            _checkpoint.save(checkpoint, small, program)
+        if checkpoint is not None:
+            _checkpoint.save(checkpoint, problem, program)
 
     if quotient.merged:
         notes.append(f"{quotient.merged} records share a row with one nearer than the solver can tell")
     matrix: Floats | None
     if len(small.space) == 1:
-        matrix, bound, status = _single(small), float(quotient.cheapest.min()), "optimal"
+        matrix, status = _single(small), "optimal"
+        weights = problem.prior if problem.objective == "mean" else np.full(len(problem.prior), 1 / len(problem.prior))
+        bound = float(quotient.over_groups(weights).min())
     else:
-        program = _optimal.run(small, state, ceiling=ceiling, epsilon=epsilon, deadline=deadline, after=after)
-        notes.append(f"HiGHS: {program.rounds} rounds, {len(program.triples[0]):,} constraints, {program.status}")
-        matrix, bound, status = program.matrix, program.bound, program.status
+        try:
+            program = _optimal.run(quotient, state, epsilon=epsilon, deadline=deadline, after=after)
+            notes.append(f"HiGHS: {program.rounds} rounds, {len(program.triples[0]):,} constraints, {program.status}")
+            matrix, bound, status = program.matrix, program.bound, program.status
+        except SolverFailed as failure:
+            notes.append(f"{failure.refused} Without it:")
+            matrix, bound, status = None, -math.inf, "solver failed"
     solved = time.perf_counter()
     found = _best(problem, quotient, matrix, epsilon, notes, watch)
     value, stay = evaluate(problem, found)
@@ -198,11 +201,12 @@ def _easy_bound(problem: Problem, *, shipped: bool = True) -> float:
     if problem.objective == "mean":
         bound = trivial(problem, problem.prior)
         if shipped and max(problem.shape) <= QUICK and problem.over_records:
-            bound = max(bound, quick(problem))
+            with contextlib.suppress(SolverFailed, MissingExtraError):
+                bound = max(bound, quick(problem))
         return bound
     if problem.objective == "worst" and max(problem.shape) <= DENSE:
         return float(problem.costs().min(axis=1).max())
-    return min(0.0, trivial(problem, np.full(problem.shape[0], 1.0)))
+    return 0.0 if problem.costs_are_distances else float(problem.costs().min())
 
 
 def _single(problem: Problem) -> Floats:

@@ -24,7 +24,7 @@ def test_a_solution_prints_loss_bound_and_stay_share():
     assert "epsilon = 4 per km" in str(solution)
     channel = solution.certify()
     assert channel.stay() == pytest.approx(solution.stay, rel=1e-9)
-    assert channel.certificate.value == solution.value
+    assert channel.certificate.value == channel.loss() == pytest.approx(solution.value, rel=1e-9)
     assert channel.certificate.lower_bound == solution.lower_bound
     assert channel.certificate.objective == "mean"
     assert set(solution.timings) == {"solver", "repair"}
