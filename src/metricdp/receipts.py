@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy
@@ -19,6 +20,7 @@ import metricdp
 from metricdp.entropy import Entropy
 from metricdp.errors import FileRefusedError, IncompatibleError
 from metricdp.guarantee import Guarantee
+from metricdp.spaces import Product
 
 ENDING = ".receipt.json"
 KEYS = {"output", "parameters", "guarantee of one record", "expected displacement", "randomness", "versions"}
@@ -150,6 +152,19 @@ def in_words(receipt: dict[str, Any], beside: Path | None = None) -> str:
             same = file_hash(file) == output["sha256"]
             lines += ["", f"{file.name} beside it {'is' if same else 'IS NOT'} the file that was released."]
     return "\n".join(lines)
+
+
+def trace_text(guarantee: Guarantee, rows: int) -> str:
+    """What a trace of so many records loses against another, by the distance of traces (all three of them)."""
+    natural: Literal["sum", "l2"] = "sum" if guarantee.kind == "pure" else "l2"
+    whole = replace(guarantee, space=Product(guarantee.space, rows, natural))
+    names: dict[Literal["max", "l2", "sum"], str] = {
+        "max": "the largest distance of a row",
+        "l2": "the root of the summed squares",
+        "sum": "the sum of distances",
+    }
+    stated = "; ".join(f"{whole.under(combine).summary()} by {name}" for combine, name in names.items())
+    return f"the file is one subject's trace of {rows} rows; against another trace it loses {stated}"
 
 
 def rows_text(guarantee: Guarantee, rows: int, subject: str | None) -> str:

@@ -40,6 +40,7 @@ class Plan:
     subjects: int
     largest: int
     seen: Signature
+    times: str = "keep"
 
     @property
     def charge(self) -> Guarantee:
@@ -53,9 +54,16 @@ class Plan:
                 f"{self.rows:,} rows of {self.source.name}, columns {', '.join(self.columns)}; {self.mechanism!r}.",
                 self.mechanism.guarantee.explain(),
                 self._displacement(f" {self.mechanism.space.unit}" if self.mechanism.space.unit else ""),
-                f"Charge: {receipts.rows_text(self.mechanism.guarantee, self.largest, self.subject)}.",
+                f"Charge: {self.charged()}.",
             ]
         )
+
+    def charged(self) -> str:
+        """The charge in words; for a file of one subject's rows under all three distances between traces."""
+        one = self.mechanism.guarantee
+        if not self.table.one_subject:
+            return receipts.rows_text(one, self.largest, self.subject)
+        return receipts.trace_text(one, self.rows)
 
     def _displacement(self, unit: str) -> str:
         moved = receipts.displacement(self.mechanism)
@@ -75,16 +83,18 @@ def plan(
     *,
     subject: str | None = None,
     delimiter: str = ",",
+    times: str = "keep",
     progress: Progress | None = None,
 ) -> Plan:
     """First pass: check every row and count the rows of the largest subject.
 
     Args:
-        source: CSV, or Parquet with its extra; a regular file.
+        source: CSV, GPX (columns lat and lon), or Parquet with its extra; a regular file.
         mechanism: what to release the columns through; a channel takes one column of labels (as text).
         columns: names, one per coordinate (latitude first on the globe).
         subject: the column that says whose row it is; without it each row is a subject of its own.
         delimiter: of CSV.
+        times: of GPX: "keep" time stamps, cut them to the "hour", or "drop" them; the promise is about positions only.
         progress: called with the share read so far.
 
     Raises:
@@ -93,7 +103,7 @@ def plan(
     path = Path(source)
     report = progress or _silent
     seen = signature(path)
-    table = open_table(path, delimiter)
+    table = open_table(path, delimiter, times)
     check_columns(table.columns, list(columns))
     if isinstance(mechanism, Channel) and len(columns) != 1:
         raise InvalidParameterError("A channel releases one column.", "One name.", "Release them one by one.")
@@ -116,7 +126,9 @@ def plan(
     if signature(path) != seen:
         raise _changed(path)
     largest, subjects = (counter.largest, counter.subjects) if subject is not None else (1, rows)
-    return Plan(path, table, mechanism, tuple(columns), subject, rows, subjects, largest, seen)
+    if table.one_subject:
+        largest, subjects = rows, 1
+    return Plan(path, table, mechanism, tuple(columns), subject, rows, subjects, largest, seen, times)
 
 
 def _records(mechanism: Laplace | Gaussian | Channel, chunk: Chunk, columns: Sequence[str]) -> Any:
@@ -176,7 +188,8 @@ def run(
                 "rows": planned.rows,
                 "columns": list(planned.columns),
                 "subject column": planned.subject,
-                "charge": receipts.rows_text(planned.mechanism.guarantee, planned.largest, planned.subject) + ".",
+                "time stamps": planned.times,
+                "charge": planned.charged() + ".",
                 "ledger": "charged" if ledger is not None else "none",
             },
         )

@@ -14,9 +14,11 @@ from metricdp.cli._progress import shown
 from metricdp.cli._say import say
 from metricdp.entropy import Entropy
 from metricdp.errors import InvalidParameterError
+from metricdp.exact import positive
 from metricdp.ledger import Ledger
 from metricdp.mechanisms import Gaussian, Laplace
 from metricdp.spaces import Euclidean, Geographic
+from metricdp.tables import open_table
 
 
 def release(
@@ -37,6 +39,10 @@ def release(
     unit: Annotated[str | None, typer.Option(help="Unit of distance: m (default for positions), km, mi, …")] = None,
     ledger: Annotated[Path | None, typer.Option(help="Budget file to charge; see metricdp ledger create.")] = None,
     subject: Annotated[str | None, typer.Option(help="Column that says whose row it is.")] = None,
+    whole_trace: Annotated[
+        bool, typer.Option("--whole-trace", help="The budget is for all rows of a GPX file together, not for each.")
+    ] = False,
+    time: Annotated[str, typer.Option(help="Time stamps of GPX: keep, hour (cut to the hour) or drop.")] = "keep",
     delimiter: Annotated[str, typer.Option(help="Of CSV.")] = ",",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check every row, print the plan, and stop.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
@@ -55,12 +61,18 @@ def release(
 
         metricdp release table.csv --columns height,weight --norm 1 --epsilon 0.5 --out private.csv --dry-run
 
+        metricdp release ride.gpx --rho 5e-6 --time hour --out private.gpx
+
         metricdp release visits.csv --channel channel.npz --column place --out private.csv
     """
     mechanism: Laplace | Gaussian | Channel
     if channel is not None or column is not None:
         mechanism, names = _from_file(channel, column, [lat, lon, columns, epsilon, rho, unit])
     else:
+        if source.suffix.lower() == ".gpx" and lat is None and lon is None:
+            lat, lon = "lat", "lon"
+        if whole_trace:
+            epsilon, rho = _shares(source, epsilon, rho)
         mechanism, names = _mechanism(lat, lon, columns, norm, epsilon, rho, unit)
     if out is None and not dry_run:
         raise InvalidParameterError("There is no --out.", "A file to write.", "Pass --out FILE, or --dry-run.")
@@ -73,7 +85,7 @@ def release(
     if out is not None:
         table.check_target(out, source, book)
     with shown() as progress:
-        plan = table.plan(source, mechanism, names, subject=subject, delimiter=delimiter, progress=progress)
+        plan = table.plan(source, mechanism, names, subject=subject, delimiter=delimiter, times=time, progress=progress)
     say(plan.describe())
     if book is not None:
         rest = book.remaining()
@@ -89,6 +101,15 @@ def release(
     with shown() as progress:
         table.run(plan, out, ledger=book, entropy=bits, progress=progress)
     say(f"Wrote {out} and {out.name}.receipt.json.")
+
+
+def _shares(source: Path, epsilon: str | None, rho: str | None) -> tuple[str | None, str | None]:
+    """The budget of one row, so that all rows of the trace together keep what was asked, under the largest distance."""
+    if source.suffix.lower() != ".gpx":
+        raise InvalidParameterError("--whole-trace is for GPX files.", "A .gpx file.", "Use --subject and --ledger.")
+    rows = max(1, sum(chunk.rows for chunk, _ in open_table(source).chunks()))
+    one, other = (None if value is None else str(positive(value, "the budget") / rows) for value in (epsilon, rho))
+    return one, other
 
 
 def _from_file(

@@ -4,22 +4,30 @@
 decided. Proof: proofs/rounding.md.
 """
 
-from metricdp.noise._bits import Bits, Record
+from metricdp.noise._bits import Bits, Record, longer
 from metricdp.noise._draw import draw
 from metricdp.noise._globe import SphereGaussian, SphereLaplace
+from metricdp.noise._interval import Interval, Precision, angle
 from metricdp.noise._law import Law
 from metricdp.noise._plane import CubeLaplace, IndependentGaussian, IndependentLaplace, MixtureLaplace, PlanarLaplace
+from metricdp.noise._select import Scores, smallest
 
 __all__ = [
     "Bits",
     "CubeLaplace",
     "IndependentGaussian",
     "IndependentLaplace",
+    "Interval",
     "Law",
     "MixtureLaplace",
     "PlanarLaplace",
+    "Precision",
     "Record",
+    "Scores",
     "SphereGaussian",
     "SphereLaplace",
+    "angle",
     "draw",
+    "longer",
+    "smallest",
 ]

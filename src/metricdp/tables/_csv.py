@@ -63,6 +63,8 @@ def _first_bad(texts: list[str]) -> int:
 class CsvTable:
     """A CSV file with a header, UTF-8, quoted as RFC 4180 says."""
 
+    one_subject = False
+
     def __init__(self, path: Path, delimiter: str = ",") -> None:
         if len(delimiter) != 1:
             raise FileRefusedError("The delimiter is not one character.", '",", ";", a tab.', "Pass one.")

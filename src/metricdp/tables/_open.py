@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from metricdp.errors import FileRefusedError
+from metricdp.errors import FileRefusedError, InvalidParameterError
 
 Floats = NDArray[np.float64]
 Replaced = Floats | list[list[str]]
@@ -57,6 +57,11 @@ class Table(Protocol):
         """Names, in order."""
         ...
 
+    @property
+    def one_subject(self) -> bool:
+        """Whether all rows are one subject's by the nature of the file, as a recorded trip is."""
+        ...
+
     def chunks(self) -> Iterator[tuple[Chunk, float]]:
         """All rows from the start, in chunks, each with the share of the file read so far."""
         ...
@@ -66,8 +71,13 @@ class Table(Protocol):
         ...
 
 
-def open_table(path: Path, delimiter: str = ",") -> Table:
-    """The reader for a file, by its ending: .parquet, or else CSV.
+def open_table(path: Path, delimiter: str = ",", times: str = "keep") -> Table:
+    """The reader for a file, by its ending: .parquet, .gpx, or else CSV.
+
+    Args:
+        path: a regular file.
+        delimiter: of CSV.
+        times: what becomes of the time stamps of GPX: "keep", "hour" or "drop".
 
     Raises:
         FileRefusedError: not a regular file (pipes are read only once, and a release reads twice), or unreadable.
@@ -77,6 +87,14 @@ def open_table(path: Path, delimiter: str = ",") -> Table:
         from metricdp.tables._parquet import ParquetTable
 
         return ParquetTable(path)
+    if path.suffix.lower() == ".gpx":
+        from metricdp.tables._gpx import GpxTable
+
+        return GpxTable(path, times)  # type: ignore[arg-type]
+    if times != "keep":
+        raise InvalidParameterError(
+            "Times are coarsened in GPX files only.", "A .gpx file.", "Drop or round the column of a table yourself."
+        )
     from metricdp.tables._csv import CsvTable
 
     return CsvTable(path, delimiter)

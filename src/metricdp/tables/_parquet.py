@@ -64,6 +64,8 @@ class ParquetChunk:
 class ParquetTable:
     """A Parquet file."""
 
+    one_subject = False
+
     def __init__(self, path: Path) -> None:
         self._path = path
         _, parquet = _library()
