@@ -109,7 +109,7 @@ def _labels(outputs: object) -> tuple[Hashable, ...]:
 
 def _entropy(law: Floats) -> float:
     positive = law[law > 0]
-    return -math.fsum((positive * np.log2(positive)).tolist())
+    return abs(math.fsum((positive * np.log2(positive)).tolist()))
 
 
 def remap(

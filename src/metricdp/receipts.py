@@ -147,11 +147,22 @@ def in_words(receipt: dict[str, Any], beside: Path | None = None) -> str:
     if receipt["randomness"]["reproducible"]:
         lines += ["", "NOT PRIVATE: the noise was made from a seed or key; whoever knows it can undo it."]
     if beside is not None:
-        file = beside.with_name(output["name"])
-        if file.exists():
-            same = file_hash(file) == output["sha256"]
-            lines += ["", f"{file.name} beside it {'is' if same else 'IS NOT'} the file that was released."]
+        same = same_file(receipt, beside)
+        name = _output_of(receipt, beside).name
+        if same is not None:
+            lines += ["", f"{name} beside it {'is' if same else 'IS NOT'} the file that was released."]
     return "\n".join(lines)
+
+
+def _output_of(receipt: dict[str, Any], asked: Path) -> Path:
+    """The output that is meant: the file itself, or the one that a receipt names, beside it."""
+    return asked.with_name(receipt["output"]["name"]) if asked.name.endswith(ENDING) else asked
+
+
+def same_file(receipt: dict[str, Any], asked: Path) -> bool | None:
+    """Whether the output is the one that was released; None where it is not there."""
+    file = _output_of(receipt, asked)
+    return file_hash(file) == receipt["output"]["sha256"] if file.is_file() else None
 
 
 def trace_text(guarantee: Guarantee, rows: int) -> str:

@@ -70,9 +70,10 @@ class Plan:
         if moved["mean"] is None:
             return "Outputs are no inputs, so records have no distance from them."
         text = f"Records will move by {moved['mean']:.4g}{unit} on average, 95 % of them by less than "
-        text += f"{moved['95 %']:.4g}{unit}."
+        text += f"{moved['95 %']:.4g}{unit}"
         if isinstance(self.mechanism, Channel):
-            text += f" {self.mechanism.stay():.1%} come out as themselves (uniform prior)."
+            return f"{text}; {self.mechanism.stay():.1%} come out as themselves (if all inputs are equally frequent)."
+        text += "."
         return text
 
 
@@ -102,6 +103,8 @@ def plan(
     """
     path = Path(source)
     report = progress or _silent
+    if isinstance(mechanism, Channel):
+        mechanism.require_certificate()
     seen = signature(path)
     table = open_table(path, delimiter, times)
     check_columns(table.columns, list(columns))

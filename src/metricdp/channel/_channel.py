@@ -117,6 +117,10 @@ class Channel:
             raise InvalidParameterError(
                 "The matrix holds no probabilities.", "A row per input, entries >= 0.", "Mend it."
             )
+        if isinstance(space, FiniteSpace) and len(rows) != len(space):
+            raise IncompatibleError(
+                f"The matrix has {len(rows)} rows for {len(space)} inputs.", "A row per input.", "Match the space."
+            )
         off = np.abs(rows.sum(axis=1) - 1).max()
         if off > 1e-9:
             raise InvalidParameterError(f"A row sums to 1 only within {off:.1e}.", "1e-9.", "Normalise the rows.")
@@ -138,7 +142,7 @@ class Channel:
 
     def with_claim(self, certificate: Certificate) -> Channel:
         """The same channel with a solver's bounds in its certificate, all else unchanged."""
-        if self._certified().without_bounds() != certificate.without_bounds():
+        if self.require_certificate().without_bounds() != certificate.without_bounds():
             raise NotCertified("The certificate differs in more than bounds.", "Bounds only.", "Call certify() again.")
         return self._with(certificate)
 
@@ -154,7 +158,8 @@ class Channel:
             )
         return self._with(certificate)
 
-    def _certified(self) -> Certificate:
+    def require_certificate(self) -> Certificate:
+        """The certificate, or NotCertified: what everything asks that would release."""
         if self.certificate is None:
             raise NotCertified(
                 "The channel has no certificate, so it cannot release.",
@@ -166,7 +171,7 @@ class Channel:
     @property
     def guarantee(self) -> Guarantee:
         """Pure, with the realised epsilon of the certificate."""
-        certificate = self._certified()
+        certificate = self.require_certificate()
         assumptions = ("the operating system's random bytes are uniform and secret",)
         if certificate.epsilon == 0:
             return Guarantee.approximate(
@@ -195,7 +200,8 @@ class Channel:
     def compressed(self) -> Channel:
         """The same integers, stored as exceptions from the commonest weight of each output; certified again if it was.
 
-        Worth it where most entries of a column are alike; `save` then writes the exceptions only.
+        Worth it where most entries of a column are alike; `save` then writes the exceptions only. It is another object
+        with the same law: `==` compares how rows are stored as well.
         """
         channel = Channel(self.space, Sparse.of(self.weights), self.outputs)
         return channel if self.certificate is None else channel.certify()
@@ -233,7 +239,7 @@ class Channel:
             NotCertified: the channel has no certificate.
             OutOfSpaceError: an unknown record, named by position, before anything is sampled.
         """
-        self._certified()
+        self.require_certificate()
         source = randomness.source(entropy)
         rows = self.space.positions(x)
         drawn = self.law.draw(np.atleast_1d(rows), source)

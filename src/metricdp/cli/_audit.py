@@ -34,10 +34,12 @@ def audit(
             "A matrix whose loss is at most that.",
             "Do not release through it; the line above names the worst inputs.",
         )
-    say(f"It keeps epsilon = {epsilon}.")
+    say(f"It keeps epsilon = {epsilon}{'' if delta == '0' else f' at delta = {delta}'}.")
 
 
 def _array(path: Path) -> Any:
+    if not path.exists():
+        raise FileRefusedError(f"There is no file {path.name}.", "A .npy file.", "Check the path.")
     try:
         return np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError):

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from metricdp.channel import Channel
 from metricdp.cli._say import say
 from metricdp.errors import FileRefusedError, InvalidParameterError
 from metricdp.exact import positive
@@ -29,8 +30,11 @@ def create(
     unit: Annotated[str, typer.Option(help="Unit of --rho and --epsilon.")] = "m",
     columns: Annotated[int | None, typer.Option(help="For vectors with this many numbers, not positions.")] = None,
     norm: Annotated[str, typer.Option(help="Norm of the vectors: 1, 2 or inf.")] = "2",
+    channel: Annotated[
+        Path | None, typer.Option(metavar="CHANNEL.npz", help="For releases through this channel; with --epsilon.")
+    ] = None,
 ) -> None:
-    """Make a budget file, for positions on the globe or (with --columns) for vectors.
+    """Make a budget file: for positions on the globe, (with --columns) for vectors, (with --channel) for labels.
 
     Examples:
         metricdp ledger create budget.ledger --limit "2 at 1 km"
@@ -40,6 +44,8 @@ def create(
         metricdp ledger create budget.ledger --epsilon 0.02 --delta 1e-9 --radius 1000 --unit m
 
         metricdp ledger create heights.ledger --epsilon 3 --columns 2 --norm 1 --unit cm
+
+        metricdp ledger create visits.ledger --epsilon 20 --channel channel.npz
     """
     if file.exists():
         raise FileRefusedError("The file exists.", "A new file.", "Choose another name; a budget is never reset.")
@@ -51,6 +57,13 @@ def create(
         raise InvalidParameterError("The norm is none of 1, 2, inf.", "1, 2 or inf.", "Choose one of them.")
     if (delta is not None and epsilon is None) or (radius is not None and delta is None):
         raise InvalidParameterError("An option has no use here.", "--epsilon, --delta and --radius.", "See --help.")
+    if channel is not None:
+        if epsilon is None or delta is not None or columns is not None:
+            raise InvalidParameterError("A channel's budget is pure.", "--channel with --epsilon.", "Drop the others.")
+        space_of = Channel.load(channel).space
+        book = Ledger(file, limit=Guarantee.pure(positive(epsilon, "epsilon"), space_of))
+        say(f"{file.name}: {describe(book.limit)}")
+        return
     space: Geographic | Euclidean = Geographic(unit) if columns is None else Euclidean(columns, float(norm), unit)
     if limit is not None:
         bound = parse(limit)

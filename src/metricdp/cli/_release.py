@@ -128,7 +128,7 @@ def _from_file(
             "A channel whose inputs and outputs are texts.",
             "Make it by metricdp design, or from a FiniteSpace with texts as labels.",
         )
-    return found.certify(), [column]
+    return found, [column]
 
 
 def _mechanism(

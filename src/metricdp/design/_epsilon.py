@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from metricdp.channel import Objective
+from metricdp.design._kernels import Geometry
 from metricdp.design._problem import LARGEST_EXPONENT, Problem
 from metricdp.design._repair import nearest_distance
 from metricdp.design._solution import Solution
@@ -17,6 +19,7 @@ from metricdp.exact import Number, rational, round_up
 from metricdp.spaces import FiniteSpace
 
 STEPS = 40
+SMALLEST = 1e-9
 
 
 def epsilon_for(
@@ -42,12 +45,14 @@ def epsilon_for(
         prior: as for `Problem`.
         cost: as for `Problem`.
         objective: as for `Problem`; what `loss` is about.
-        tolerance: relative, of the epsilon returned: a design at it meets the aim, one below it by twice this did not.
+        tolerance: relative, of the epsilon returned: a design at it meets the aim, one at epsilon(1 - tolerance) or
+            slightly more did not. Shares of some methods jump: look at what the design at it keeps.
         progress: called with a stage and a share in [0, 1].
         **options: as for `solve`.
 
     Raises:
-        InvalidParameterError: not exactly one aim, or one that no epsilon up to 700/diameter reaches.
+        InvalidParameterError: not exactly one aim, one that a channel meets which ignores its record, or one that no
+            epsilon up to 700/diameter reaches.
 
     Examples:
         >>> from metricdp import FiniteSpace, design
@@ -61,6 +66,9 @@ def epsilon_for(
     if stay is not None and not 0 < aim < 1:
         raise InvalidParameterError("The share does not lie between 0 and 1.", "0 < stay < 1.", "Use 0.3, say.")
     wanted = float(aim)
+    if not isinstance(tolerance, int | float) or not SMALLEST <= tolerance < 1:
+        raise InvalidParameterError("The tolerance is too small or too large.", f"{SMALLEST:g} to 1.", "Use 1e-3.")
+    _check_aim(space, wanted if stay is not None else None, wanted, (prior, cost, objective))
 
     def meets(epsilon: float) -> bool:
         problem = Problem(space, Fraction(epsilon), prior=prior, cost=cost, objective=objective)
@@ -94,3 +102,24 @@ def epsilon_for(
         if high < 1e-9 * largest:
             break
     return round_up(Fraction(high))
+
+
+def _check_aim(space: FiniteSpace, stay: float | None, loss: float, about: tuple[Any, Any, Any]) -> None:
+    """Refuse what a channel reaches that gives every record the same output: no epsilon is needed for that."""
+    prior, cost, objective = about
+    probe = Problem(space, Fraction(1, 10**280), prior=prior, cost=cost, objective=objective)
+    most = float(probe.prior.max())
+    if stay is not None and stay <= most:
+        raise InvalidParameterError(
+            f"A channel that ignores its record keeps {most:.1%} already: so many records are alike.",
+            f"A share above {most:.4g}.",
+            "Ask for more, or design at an epsilon of your choice.",
+        )
+    if stay is None:
+        constant = Geometry(probe, math.inf).one_output()
+        if loss >= constant:
+            raise InvalidParameterError(
+                f"One output for all records costs {constant:.6g} already.",
+                "A smaller loss.",
+                "Ask for less, or design at an epsilon of your choice.",
+            )

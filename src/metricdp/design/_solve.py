@@ -57,9 +57,9 @@ def solve(
             "calibrated" (the largest exponent that verifies), "tight" (rows full at full exponent, where that exists),
             "kernel" (the best of the family y_k·e^(-a·d)/Z that verifies), "optimal" (the linear program, for small
             problems), "auto" ("optimal" where n²·k <= 300,000, else "kernel"). All but "optimal" take `reach=`: the
-            metric min(d, reach) in place of d.
+            metric min(d, reach) in place of d ("auto" then takes "kernel").
         progress: called with a stage and a share in [0, 1].
-        time_limit: seconds after which "optimal" returns the best so far.
+        time_limit: seconds after which "optimal" returns the best so far; the others take what they take.
         checkpoint: a file in which "optimal" keeps its state after every round and from which it goes on.
         **options: `weights=`, `reach=`, as above.
 
@@ -87,7 +87,7 @@ def solve(
     if not isinstance(method, str) or method not in METHODS:
         raise InvalidParameterError("That method is not known.", f"{', '.join(METHODS)}.", "Choose one of them.")
     seconds = math.inf if time_limit is None else float(positive(time_limit, "time_limit"))
-    chosen, notes = _choose(problem, method)
+    chosen, notes = _choose(problem, method, options)
     _check_options(chosen, options, checkpoint)
     watch = progress or (lambda _stage, _share: None)
     if chosen == "optimal":
@@ -96,12 +96,12 @@ def solve(
     return _family(problem, chosen, watch, options, notes)
 
 
-def _choose(problem: Problem, method: str) -> tuple[str, list[str]]:
+def _choose(problem: Problem, method: str, options: dict[str, Any]) -> tuple[str, list[str]]:
     if method != "auto":
         return method, []
     n, outputs = problem.shape
     size = n * n * outputs
-    can = isinstance(problem.objective, str)
+    can = isinstance(problem.objective, str) and not options
     chosen = "optimal" if (size <= AUTO_OPTIMAL and can) or not problem.has_distances else "kernel"
     return chosen, [f"auto: {n} records and {outputs} outputs make {size:,} constraints, so {chosen}"]
 
@@ -187,7 +187,7 @@ def _optimum(problem: Problem, watch: Progress, deadline: float, checkpoint: str
     solved = time.perf_counter()
     found = _best(problem, quotient, matrix, epsilon, notes, watch)
     value, stay = evaluate(problem, found)
-    lower = max(bound, _easy_bound(problem, shipped=False))
+    lower = max(bound, _easy_bound(problem, shipped=status != "optimal"))
     lower = min(lower, value)
     if status == "optimal" and value - lower > 1e-6 * abs(value):
         status = "feasible"

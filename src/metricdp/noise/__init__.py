@@ -5,7 +5,7 @@ decided. Proof: proofs/rounding.md.
 """
 
 from metricdp.noise._bits import Bits, Record, longer
-from metricdp.noise._draw import draw
+from metricdp.noise._draw import Real, draw, draw_reals
 from metricdp.noise._globe import SphereGaussian, SphereLaplace
 from metricdp.noise._interval import Interval, Precision, angle
 from metricdp.noise._law import Law
@@ -22,12 +22,14 @@ __all__ = [
     "MixtureLaplace",
     "PlanarLaplace",
     "Precision",
+    "Real",
     "Record",
     "Scores",
     "SphereGaussian",
     "SphereLaplace",
     "angle",
     "draw",
+    "draw_reals",
     "longer",
     "smallest",
 ]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from decimal import ROUND_FLOOR, Decimal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metricdp.entropy import Entropy
+from metricdp.entropy import Entropy, words
 from metricdp.errors import EntropyError
 from metricdp.noise._bits import Bits, Prefix, Record, longer, prefixes
 from metricdp.noise._interval import Interval, Precision
@@ -144,16 +145,43 @@ def _in_intervals(
         if outcome == -1:
             return known, None
         if isinstance(outcome, list):
-            points = [_lattice(value, float(offset)) for value, offset in zip(outcome, fraction, strict=True)]
+            points = [_lattice(value + precision.exact(float(at))) for value, at in zip(outcome, fraction, strict=True)]
             if None not in points:
                 return known, [int(point) for point in points if point is not None]
 
 
-def _lattice(value: Interval, fraction: float) -> int | None:
-    """The one lattice point that all of fraction + value rounds to, or None."""
-    if not value.bounded:
+Real = Callable[[Precision], Interval]
+"""A real number: an interval around it, as narrow as the precision allows."""
+
+
+def draw_reals(law: Law, reals: Sequence[Real], source: Entropy) -> list[int]:
+    """round(real + F) for each coordinate of one item whose numbers are not floats, exactly.
+
+    Args:
+        law: the ideal random function, in steps; as many outputs as there are reals.
+        reals: where the item lies, in steps.
+        source: where bits come from.
+    """
+    rounds = 0
+    while True:
+        known = [(int(word), 64) for word in words(source, law.numbers, 64)]
+        while True:
+            precision = Precision.of(40 + int(known[0][1] * 0.302))
+            outcome = law.interval([precision.uniform(*prefix) for prefix in known], None)
+            if outcome == -1:
+                break
+            if isinstance(outcome, list):
+                points = [_lattice(value + real(precision)) for value, real in zip(outcome, reals, strict=True)]
+                if None not in points:
+                    return [int(point) for point in points if point is not None]
+            known = longer(source, known)
+        rounds = check_rounds(rounds)
+
+
+def _lattice(moved: Interval) -> int | None:
+    """The one lattice point that all of an interval rounds to, or None."""
+    if not moved.bounded:
         return None
-    moved = value + value.p.exact(fraction)
-    low = value.p.down.add(moved.lo, HALF).to_integral_value(ROUND_FLOOR)
-    high = value.p.up.add(moved.hi, HALF).to_integral_value(ROUND_FLOOR)
+    low = moved.p.down.add(moved.lo, HALF).to_integral_value(ROUND_FLOOR)
+    high = moved.p.up.add(moved.hi, HALF).to_integral_value(ROUND_FLOOR)
     return int(low) if low == high else None

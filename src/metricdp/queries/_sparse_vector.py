@@ -245,3 +245,12 @@ def least(scores: Scores, p: Precision) -> Interval:
     near = [scores.interval(int(i), p) for i in np.flatnonzero(values - errors <= limit)]
     low: Decimal = min(each.lo for each in near)
     return Interval(low, min(each.hi for each in near), p)
+
+
+def greatest(scores: Scores, p: Precision) -> Interval:
+    """The largest score."""
+    values, errors = scores.floats()
+    limit = float((values - errors).max())
+    near = [scores.interval(int(i), p) for i in np.flatnonzero(values + errors >= limit)]
+    low: Decimal = max(each.lo for each in near)
+    return Interval(low, max(each.hi for each in near), p)

@@ -42,7 +42,7 @@ def test_design_then_release_a_column(run, tmp_path):
 @pytest.mark.parametrize("method", ["exponential", "calibrated", "kernel", "optimal", "auto"])
 def test_methods_objectives_and_shares(run, method):
     printed = run(*DESIGN, "--stay", "0.5", "--method", method, "--objective", "worst", "--out", "c.npz")
-    assert "keeps that share" in printed
+    assert "is the smallest found that keeps 0.5 of records" in printed
     assert "50.0% of records come out as themselves" in printed or "50.1%" in printed
 
 
@@ -108,3 +108,36 @@ def test_parquet_columns_of_labels(run, tmp_path):
     out = parquet.read_table(tmp_path / "o.parquet")
     assert out["n"].to_pylist() == [1, 2]
     assert out.schema.field("place").type == pa.string()
+
+
+def test_a_share_that_no_record_is_needed_for_is_refused(run, tmp_path):
+    (tmp_path / "places.csv").write_text("name,x,y,visits\na,0,0,90\nb,1,0,5\nc,0,1,5\n")
+    error = run(*DESIGN, "--stay", "0.5", "--prior", "visits", "--out", "c.npz", code=3)
+    assert "ignores its record keeps 90.0%" in error
+    run(*DESIGN, "--stay", "0.95", "--prior", "visits", "--out", "c.npz")
+
+
+def test_a_budget_for_a_channel(run):
+    run(*DESIGN, "--epsilon", "1", "--out", "c.npz")
+    assert "1.5" in run("ledger", "create", "b", "--epsilon", "1.5", "--channel", "c.npz")
+    arguments = ["release", "visits.csv", "--channel", "c.npz", "--column", "place", "--ledger", "b", "--out", "o.csv"]
+    assert "Wrote" in run(*arguments)
+    assert "limit" in run(*arguments, code=4)
+    run("ledger", "create", "d", "--limit", "2 at 1 km", "--channel", "c.npz", code=3)
+
+
+def test_a_channel_without_certificate_is_refused(run, tmp_path):
+    space = md.FiniteSpace.from_points([[0.0], [1.0]], labels=["home", "work"])
+    md.Channel.from_matrix(space, [[0.9, 0.1], [0.1, 0.9]]).save(tmp_path / "c.npz")
+    arguments = ["release", "visits.csv", "--channel", "c.npz", "--column", "place", "--out", "o.csv"]
+    assert "no certificate" in run(*arguments, code=4)
+
+
+def test_a_receipt_of_another_file_says_so(run, tmp_path):
+    run(*DESIGN, "--epsilon", "1", "--out", "c.npz")
+    run("release", "visits.csv", "--channel", "c.npz", "--column", "place", "--out", "o.csv")
+    run("receipt", "o.csv")
+    (tmp_path / "copy.csv").write_text((tmp_path / "o.csv").read_text() + "e,home\n")
+    (tmp_path / "copy.csv.receipt.json").write_text((tmp_path / "o.csv.receipt.json").read_text())
+    assert "not the file that was released" in run("receipt", "copy.csv", code=5)
+    run("receipt", "o.csv.receipt.json")

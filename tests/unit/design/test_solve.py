@@ -77,6 +77,15 @@ def test_epsilon_for_refuses_what_cannot_be():
             design.epsilon_for(SPACE, **aims)
     with pytest.raises(md.InvalidParameterError, match="No epsilon"):
         design.epsilon_for(SPACE, loss=-1, method="exponential")
+    skewed = np.r_[0.6, np.full(14, 0.4 / 14)]
+    with pytest.raises(md.InvalidParameterError, match="ignores its record"):
+        design.epsilon_for(SPACE, stay="0.5", prior=skewed)
+    with pytest.raises(md.InvalidParameterError, match="One output for all"):
+        design.epsilon_for(SPACE, loss=100)
+    for tolerance in (0, 1, "x"):
+        with pytest.raises(md.InvalidParameterError, match="tolerance"):
+            design.epsilon_for(SPACE, stay="0.5", tolerance=tolerance)
+    assert design.solve(design.Problem(SPACE, 4), reach=1).method == "kernel"
 
 
 def test_large_tables_without_points_are_refused(monkeypatch):
