@@ -9,7 +9,19 @@ from typing import Annotated
 import typer
 
 import metricdp
-from metricdp.cli import _audit, _certify, _demo, _design, _explain, _ledger, _plot, _receipt, _release, _reproduce
+from metricdp.cli import (
+    _audit,
+    _certify,
+    _demo,
+    _design,
+    _explain,
+    _ledger,
+    _plot,
+    _queries,
+    _receipt,
+    _release,
+    _reproduce,
+)
 from metricdp.errors import (
     EntropyError,
     FileRefusedError,
@@ -57,6 +69,8 @@ app.command("explain")(_explain.explain)
 app.command("audit")(_audit.audit)
 app.command("design")(_design.design_command)
 app.command("certify")(_certify.certify)
+app.command("knn")(_queries.knn)
+app.command("hull")(_queries.hull)
 app.command("plot")(_plot.plot)
 app.command("receipt")(_receipt.receipt)
 app.command("demo")(_demo.demo)

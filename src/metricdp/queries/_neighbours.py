@@ -19,7 +19,7 @@ from metricdp.ledger import Ledger
 from metricdp.noise import Interval, Precision, Scores, smallest
 from metricdp.queries._answer import Answer, Budget, charge, root_down
 from metricdp.queries._distances import Reached
-from metricdp.queries._sparse_vector import Noisy, _places, least, stop
+from metricdp.queries._sparse_vector import Noisy, chosen_places, least, stop
 from metricdp.spaces import Product, Space
 
 Method = Literal["gumbel", "paper"]
@@ -103,7 +103,7 @@ def nearest_neighbours(
     source = randomness.source(entropy)
     budget = Budget.of(epsilon, rho)
     reached = Reached.of(points, space)
-    places = _places(among, reached.n)
+    places = chosen_places(among, reached.n)
     reached.place(query)
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise InvalidParameterError("k is no whole number >= 1.", "1, 2, …", "Ask for at least one neighbour.")

@@ -199,7 +199,7 @@ def sparse_vector(
     """
     source = randomness.source(entropy)
     answers = _finite(values)
-    places = _places(among, len(answers))
+    places = chosen_places(among, len(answers))
     budget, k = positive(epsilon, "epsilon"), positive(constant, "constant")
     level = rational(threshold, "threshold") + rational(offset, "offset")
     if not isinstance(split, tuple | list) or len(split) != 2:
@@ -224,7 +224,7 @@ def _finite(values: ArrayLike) -> Floats:
     return answers
 
 
-def _places(among: Iterable[int] | None, n: int) -> NDArray[np.intp]:
+def chosen_places(among: Iterable[int] | None, n: int) -> NDArray[np.intp]:
     """Positions to look at: whole numbers from 0 to n - 1, all different."""
     if among is None:
         return np.arange(n)
