@@ -44,9 +44,7 @@ def design_command(
     reach: Annotated[float | None, typer.Option(help="Count distances beyond this as this.")] = None,
     merge: Annotated[bool, typer.Option("--merge", help="Give equal points one row.")] = False,
     delimiter: Annotated[str, typer.Option(help="Of CSV.")] = ",",
-    time_limit: Annotated[
-        float | None, typer.Option(help="Seconds for method optimal; the best so far is kept.")
-    ] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds; the best design so far is kept.")] = None,
     checkpoint: Annotated[Path | None, typer.Option(help="File from which a killed optimal run goes on.")] = None,
 ) -> None:
     """Design a channel between records and save it with its certificate.

@@ -113,7 +113,7 @@ def calibrated(problem: Problem, geometry: Geometry, watch: Watch, log: list[str
             low = middle
         else:
             high = middle
-        if high - low <= 1e-9 * limit:
+        if high - low <= 1e-9 * limit or geometry.late():
             break
     log.append(f"exponent {low:.6g}, {low / float(problem.epsilon):.3f} of epsilon")
     return Member(y, low, geometry.reach)
@@ -193,12 +193,14 @@ def kernel(problem: Problem, geometry: Geometry, watch: Watch, log: list[str]) -
         members = _even(geometry, limit, watch)
         for member in members:
             keep("evened", member)
+        if geometry.late():
+            keep("exponential", Member(np.ones(problem.shape[1]), limit / 2, geometry.reach))
         if not members or geometry.dense or members[-1].exponent < LOW * limit:
             plain = calibrated(problem, geometry, watch, [])
             keep("calibrated", plain)
             for member in _between(geometry, plain, members, limit, watch):
                 keep("evened less", member)
-    if max(problem.shape) <= FITTED:
+    if max(problem.shape) <= FITTED and not geometry.late():
         keep("fitted", Member(fitted(problem, geometry, limit / 2, watch), limit / 2, geometry.reach))
     value, name, member = min(found, key=lambda entry: entry[0])
     log.append(f"taken: {name}, objective {value:.6g}")
@@ -217,7 +219,7 @@ def _even(geometry: Geometry, limit: float, watch: Watch) -> list[Member]:
     for count in range(most):
         watch("evening out the rows", count / (most + refine))
         y, loss = evened(geometry, exponent, y, limit, 24 if thorough else 10)
-        if loss <= limit or exponent <= limit / 2 * (1 + 1e-9):
+        if loss <= limit or exponent <= limit / 2 * (1 + 1e-9) or geometry.late():
             break
         failed = exponent
         exponent = max(exponent - max(1.02 * (loss - limit), 1e-4 * limit), limit / 2)
@@ -227,7 +229,7 @@ def _even(geometry: Geometry, limit: float, watch: Watch) -> list[Member]:
     for count in range(refine):
         watch("raising the exponent", (most + count) / (most + refine))
         middle = (exponent + failed) / 2
-        if failed - exponent < (1e-4 if thorough else 5e-3) * limit:
+        if failed - exponent < (1e-4 if thorough else 5e-3) * limit or geometry.late():
             break
         trial, loss = evened(geometry, middle, y, limit, 96 if thorough else 12)
         if loss <= limit:
@@ -245,6 +247,8 @@ def _between(geometry: Geometry, plain: Member, members: list[Member], limit: fl
     for count, share in enumerate((0.2, 0.4, 0.6, 0.8) if geometry.n <= THOROUGH else (0.5,)):
         watch("evening out less", count / 4)
         exponent = plain.exponent + share * (top - plain.exponent)
+        if geometry.late():
+            break
         y, loss = evened(geometry, exponent, np.ones(geometry.outputs), limit, 48, check=1)
         if loss <= limit:
             found.append(Member(y, exponent, geometry.reach))
@@ -271,7 +275,7 @@ def evened(
                 slack = 0.95 * (limit - exponent)
             if loss < best:
                 best, best_y = loss, y
-            if loss <= limit or step == steps:
+            if loss <= limit or step == steps or geometry.late():
                 break
         aim = np.exp(geometry.towards_slope(logs - logs.mean(), slack)) if slack > 0 else 1.0
         y = y * geometry.back(exponent, aim / sums * float(np.exp(logs.mean()))) / degree

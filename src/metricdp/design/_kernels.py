@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -33,8 +35,8 @@ class Member:
 class Geometry:
     """Distances of a problem in blocks, and what the family needs of them."""
 
-    def __init__(self, problem: Problem, reach: float) -> None:
-        self.problem, self.reach = problem, reach
+    def __init__(self, problem: Problem, reach: float, deadline: float = math.inf) -> None:
+        self.problem, self.reach, self.deadline = problem, reach, deadline
         self.n, self.outputs = problem.shape
         self.dense = max(self.n, self.outputs) <= DENSE or not problem.over_records
         self.kind: Any = np.float64 if self.dense else np.float32
@@ -80,6 +82,10 @@ class Geometry:
         np.maximum(squares, 0, out=squares)
         squares[np.arange(len(rows)), rows] = 0
         return np.sqrt(squares, out=squares)
+
+    def late(self) -> bool:
+        """Whether searches should end with the best they have."""
+        return time.monotonic() > self.deadline
 
     def parts(self) -> Iterator[NDArray[np.intp]]:
         """Row numbers in blocks."""

@@ -59,7 +59,7 @@ def solve(
             problems), "auto" ("optimal" where n²·k <= 300,000, else "kernel"). All but "optimal" take `reach=`: the
             metric min(d, reach) in place of d ("auto" then takes "kernel").
         progress: called with a stage and a share in [0, 1].
-        time_limit: seconds after which "optimal" returns the best so far; the others take what they take.
+        time_limit: seconds after which searches end and the best so far is returned (`status` says so).
         checkpoint: a file in which "optimal" keeps its state after every round and from which it goes on.
         **options: `weights=`, `reach=`, as above.
 
@@ -93,7 +93,7 @@ def solve(
     if chosen == "optimal":
         _check_optimal(problem)
         return _optimum(problem, watch, time.monotonic() + seconds, checkpoint, notes)
-    return _family(problem, chosen, watch, options, notes)
+    return _family(problem, chosen, watch, time.monotonic() + seconds, options, notes)
 
 
 def _choose(problem: Problem, method: str, options: dict[str, Any]) -> tuple[str, list[str]]:
@@ -135,12 +135,14 @@ def _check_optimal(problem: Problem) -> None:
         )
 
 
-def _family(problem: Problem, method: str, watch: Progress, options: dict[str, Any], notes: list[str]) -> Solution:
+def _family(
+    problem: Problem, method: str, watch: Progress, deadline: float, options: dict[str, Any], notes: list[str]
+) -> Solution:
     start = time.perf_counter()
     reach = float(positive(options.pop("reach"), "reach")) if "reach" in options else math.inf
     if not problem.has_distances:
         problem.reach()
-    geometry = Geometry(problem, reach)
+    geometry = Geometry(problem, reach, deadline)
     made = time.perf_counter()
     member = _FAMILIES[method](problem, geometry, watch, notes, **options)
     designed = time.perf_counter()
@@ -154,7 +156,18 @@ def _family(problem: Problem, method: str, watch: Progress, options: dict[str, A
     bound = min(_easy_bound(problem), value)
     timings = {"distances": made - start, "design": designed - made, "evaluation": time.perf_counter() - designed}
     watch("designed", 1.0)
-    return Solution(problem, method, value, bound, "feasible", stay, timings, tuple(notes), member, matrix)
+    return Solution(
+        problem,
+        method,
+        value,
+        bound,
+        "time limit" if geometry.late() else "feasible",
+        stay,
+        timings,
+        tuple(notes),
+        member,
+        matrix,
+    )
 
 
 def _optimum(problem: Problem, watch: Progress, deadline: float, checkpoint: str | None, notes: list[str]) -> Solution:

@@ -111,3 +111,10 @@ def test_other_objectives(objective):
 def test_weights_are_checked(weights):
     with pytest.raises(md.InvalidParameterError):
         design.solve(design.Problem(SPACE, 1), "weighted", weights=weights)
+
+
+def test_a_time_limit_ends_the_search_with_what_is_private_anyway():
+    for method in ("kernel", "calibrated"):
+        solution = design.solve(design.Problem(GRID, "0.5"), method, time_limit="1e-9")
+        assert solution.status == "time limit"
+        assert solution.certify().certificate.epsilon <= 0.5
