@@ -16,6 +16,7 @@ from metricdp.errors import FileRefusedError, InvalidParameterError, OutOfSpaceE
 from metricdp.guarantee import Guarantee
 from metricdp.ledger import Ledger
 from metricdp.mechanisms import Gaussian, Laplace
+from metricdp.spaces import Geographic
 from metricdp.tables import SubjectCounter, Table, open_table
 from metricdp.tables._open import Chunk, Signature, check_columns, signature
 
@@ -116,6 +117,10 @@ def plan(
             raise InvalidParameterError(
                 "The subject's column is to be replaced.", "Another column.", "Name the column of user ids."
             )
+    if table.one_subject and (not isinstance(mechanism.space, Geographic) or list(columns) != table.columns):
+        raise InvalidParameterError(
+            "A GPX file holds positions on the globe.", "Columns lat, lon in this order.", "Leave --columns out."
+        )
     counter = SubjectCounter()
     rows = 0
     for chunk, share in table.chunks():

@@ -106,7 +106,7 @@ def _points(
     if (lat is None) != (lon is None) or (lat is None) == (columns is None):
         raise InvalidParameterError("The columns are not clear.", "--columns a,b, or --lat and --lon.", "Name them.")
     names = [lat, lon] if lat is not None and lon is not None else [name.strip() for name in str(columns).split(",")]
-    table = open_table(source, delimiter)
+    table = open_table(source, delimiter, "drop" if source.suffix.lower() == ".gpx" else "keep")
     check_columns(table.columns, names)
     blocks = [chunk.numbers(names) for chunk, _ in table.chunks()]
     if not blocks:

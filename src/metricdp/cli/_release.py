@@ -67,12 +67,14 @@ def release(
     """
     mechanism: Laplace | Gaussian | Channel
     if channel is not None or column is not None:
+        if whole_trace:
+            raise InvalidParameterError("--whole-trace is for GPX files.", "A .gpx file.", "Leave it out.")
         mechanism, names = _from_file(channel, column, [lat, lon, columns, epsilon, rho, unit])
     else:
         if source.suffix.lower() == ".gpx" and lat is None and lon is None:
             lat, lon = "lat", "lon"
         if whole_trace:
-            epsilon, rho = _shares(source, epsilon, rho)
+            epsilon, rho = _shares(source, time, epsilon, rho)
         mechanism, names = _mechanism(lat, lon, columns, norm, epsilon, rho, unit)
     if out is None and not dry_run:
         raise InvalidParameterError("There is no --out.", "A file to write.", "Pass --out FILE, or --dry-run.")
@@ -103,11 +105,11 @@ def release(
     say(f"Wrote {out} and {out.name}.receipt.json.")
 
 
-def _shares(source: Path, epsilon: str | None, rho: str | None) -> tuple[str | None, str | None]:
+def _shares(source: Path, time: str, epsilon: str | None, rho: str | None) -> tuple[str | None, str | None]:
     """The budget of one row, so that all rows of the trace together keep what was asked, under the largest distance."""
     if source.suffix.lower() != ".gpx":
         raise InvalidParameterError("--whole-trace is for GPX files.", "A .gpx file.", "Use --subject and --ledger.")
-    rows = max(1, sum(chunk.rows for chunk, _ in open_table(source).chunks()))
+    rows = max(1, sum(chunk.rows for chunk, _ in open_table(source, times=time).chunks()))
     one, other = (None if value is None else str(positive(value, "the budget") / rows) for value in (epsilon, rho))
     return one, other
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from metricdp.channel import Channel, Kernel, objective_of
 from metricdp.design._kernels import Geometry, Member
 from metricdp.design._problem import Floats, Problem
-from metricdp.design._repair import into_cone, nearest_distance, with_floor
+from metricdp.design._repair import hair, into_cone, nearest_distance, with_floor
 from metricdp.errors import NotCertified
 from metricdp.exact import decimal_text
 
 ATTEMPTS = 4
+
+ALIKE = 1e-8
+"""Records with epsilon·d below this get one row in the table: float64 could not tell theirs apart."""
 
 GENERATED, LARGEST = 1000, 3000
 """Kernels over more points than the first are made row by row; tables are verified up to the second."""
@@ -84,10 +88,13 @@ class Solution:
         if len(problem.space) == 1:
             return self._claimed(Channel.from_matrix(problem.space, _filled(matrix), problem.outputs).certify())
         exponents = problem.space.matrix() * float(problem.epsilon)
+        alike = connected_components(exponents < ALIKE, directed=False)[1]
+        first = np.unique(alike, return_index=True)[1][alike]
         closest = float(problem.epsilon) * nearest_distance(problem)
+        step = hair(problem) if closest < ALIKE else 2.0**-44
         fill = np.full(problem.shape[1], 1 / problem.shape[1])
-        repaired = with_floor(into_cone(matrix, exponents * (1 - 2.0**-44), fill), closest)
-        channel = Channel.from_matrix(problem.space, repaired, problem.outputs)
+        repaired = with_floor(into_cone(matrix, exponents * (1 - step), fill), max(closest, ALIKE))
+        channel = Channel.from_matrix(problem.space, repaired[first], problem.outputs)
         return self._claimed(channel.certify(problem.epsilon))
 
     def _generated(self, member: Member, points: Floats) -> Channel:

@@ -21,6 +21,7 @@ from metricdp.noise._interval import Interval, Precision
 from metricdp.noise._law import TINY, Floats
 
 CHUNK = 1 << 16
+HUGE = 10**300
 
 
 class Scores(Protocol):
@@ -54,18 +55,20 @@ def smallest(scores: Scores, exponent: Fraction, k: int, source: Entropy) -> NDA
     """
     values, errors = scores.floats()
     n = len(values)
+    widest = float(exponent) * float(np.abs(values).max(initial=0.0)) if exponent < HUGE else math.inf
+    extra = 340 if not math.isfinite(widest) else max(0, math.ceil(math.log10(max(1.0, widest))))
     keys = words(source, n, 64).astype(np.uint64, copy=False)
     middle, error = np.empty(n), np.empty(n)
     for start in range(0, n, CHUNK):
         part = slice(start, start + CHUNK)
-        middle[part], error[part] = _in_floats(values[part], errors[part], float(exponent), keys[part])
+        middle[part], error[part] = _in_floats(values[part], errors[part], min(float(exponent), 1e305), keys[part])
     low, high = middle - error, middle + error
     limit = np.partition(high, k - 1)[k - 1] if k < n else math.inf
     found = [
         _Candidate(int(i), Decimal(float(low[i])), Decimal(float(high[i])), (int(keys[i]), 64))
-        for i in np.flatnonzero(low <= limit)
+        for i in np.flatnonzero(~(low > limit))
     ]
-    return _ordered(found, scores, exponent, k, source)
+    return _ordered(found, scores, exponent, k, (source, extra))
 
 
 def _in_floats(values: Floats, errors: Floats, exponent: float, keys: NDArray[np.uint64]) -> tuple[Floats, Floats]:
@@ -73,18 +76,21 @@ def _in_floats(values: Floats, errors: Floats, exponent: float, keys: NDArray[np
     v = keys.astype(np.float64)
     v += 0.5
     v *= 2.0**-64
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         waiting = -np.log1p(-v)
         logs = np.log(waiting)
         relative = (2.0**-64 + v * 2.0**-51) / ((1 - v) * waiting)
-    known = (relative < 0.05) & (v < 1)
-    scaled = exponent * values
-    error = exponent * errors + np.abs(scaled) * 2.0**-51
-    error += 1.1 * relative + TINY * (1 + np.abs(logs)) * 2 + np.abs(scaled + logs) * 2.0**-51
+        scaled = exponent * values
+        error = exponent * errors + np.abs(scaled) * 2.0**-51
+        error += 1.1 * relative + TINY * (1 + np.abs(logs)) * 2 + np.abs(scaled + logs) * 2.0**-51
+        known = (relative < 0.05) & (v < 1) & np.isfinite(scaled + error)
     return np.where(known, scaled + logs, 0.0), np.where(known, error * (1 + 1e-9), np.inf)
 
 
-def _ordered(found: list[_Candidate], scores: Scores, exponent: Fraction, k: int, source: Entropy) -> NDArray[np.intp]:
+def _ordered(
+    found: list[_Candidate], scores: Scores, exponent: Fraction, k: int, bits: tuple[Entropy, int]
+) -> NDArray[np.intp]:
+    source, extra = bits
     while True:
         found.sort(key=lambda candidate: candidate.low)
         tied: set[int] = set()
@@ -101,7 +107,7 @@ def _ordered(found: list[_Candidate], scores: Scores, exponent: Fraction, k: int
         for place in tied:
             candidate = found[place]
             candidate.prefix = longer(source, [candidate.prefix])[0]
-            p = Precision.of(40 + int(candidate.prefix[1] * 0.302))
+            p = Precision.of(40 + extra + int(candidate.prefix[1] * 0.302))
             waiting = -(p.exact(1) - p.uniform(*candidate.prefix)).ln()
             value = p.exact(exponent) * scores.interval(candidate.record, p) + waiting.ln()
             candidate.low, candidate.high = value.lo, value.hi

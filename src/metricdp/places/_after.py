@@ -54,6 +54,7 @@ def remap(
         mechanism: what released them.
         weights: how likely each place is before; uniform by default, must sum to 1.
     """
+    _check(mechanism)
     points, places, where = _both(released, prior_points, mechanism.space)
     shares = check_prior(weights, len(places))
     between = where.distance(places[:, None], places[None])
@@ -80,7 +81,13 @@ def cloak(mechanism: Laplace | Gaussian, confidence: float = 0.95) -> float:
         >>> round(cloak(Laplace(Geographic("m"), 0.01)))
         474
     """
+    _check(mechanism)
     return mechanism.error(confidence)
+
+
+def _check(mechanism: object) -> None:
+    if not isinstance(mechanism, Laplace | Gaussian):
+        raise IncompatibleError(f"That is a {type(mechanism).__name__}.", "Laplace or Gaussian.", "Pass a mechanism.")
 
 
 def _both(released: ArrayLike, candidates: ArrayLike, space: Space | None) -> tuple[Floats, Floats, Any]:

@@ -94,7 +94,7 @@ class Budget:
 
 
 ASSUMPTIONS = (
-    "log and log1p of this platform are within 8 ulp",
+    "elementary functions of this platform (log, log1p, exp, expm1, sin, cos, arctan2, sqrt) are within 8 ulp",
     "the operating system's random bytes are uniform and secret",
 )
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metricdp.errors import IncompatibleError, InvalidParameterError
+from metricdp.errors import IncompatibleError, InvalidParameterError, OutOfSpaceError
 from metricdp.noise import Interval, Precision, Scores, angle
 from metricdp.spaces import Euclidean, FiniteSpace, Geographic, Space
 
 Floats = NDArray[np.float64]
+
+
+LARGEST = 1e150
+"""Coordinates beyond this lie outside the public domain: their squares leave float64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +33,9 @@ class PlaneDistances:
         """Values and error bounds."""
         with np.errstate(over="ignore", under="ignore"):
             values = np.linalg.norm(self.points - self.query, ord=self.norm, axis=-1)
-        error = values * (self.points.shape[1] + 8) * 2.0**-52 + 1e-140
-        return values, np.where(np.isfinite(values), error, np.inf)
+            error = values * (self.points.shape[1] + 8) * 2.0**-52 + 1e-140
+        good = np.isfinite(values + error)
+        return np.where(good, values, 0.0), np.where(good, error, np.inf)
 
     def interval(self, record: int, p: Precision) -> Interval:
         """From the exact rationals of the coordinates."""
@@ -90,7 +95,7 @@ class Reached:
 
     space: Space
     records: Any
-    n: int = field(default=0)
+    n: int
 
     @classmethod
     def of(cls, points: ArrayLike, space: Space | None) -> Reached:
@@ -111,10 +116,21 @@ class Reached:
             space = Euclidean(shape[1])
         if isinstance(space, FiniteSpace):
             records: Any = np.atleast_1d(space.positions(points))
+            if records.ndim != 1:
+                raise IncompatibleError("The records are no list of labels.", "One label each.", "Pass a list.")
         elif isinstance(space, Euclidean | Geographic):
             records = space.check(points)
             if records.ndim == 1:
                 records = records[None]
+            if records.ndim != 2:
+                raise IncompatibleError(f"The points have shape {records.shape}.", "(n, d).", "One row per record.")
+            far = np.abs(records).max(axis=1) > LARGEST
+            if far.any():
+                raise OutOfSpaceError(
+                    f"The record at row {int(far.argmax())} lies outside the public domain.",
+                    f"Coordinates up to {LARGEST:g} in size.",
+                    "Rescale the coordinates.",
+                )
         else:
             raise IncompatibleError(
                 f"There are no distances to measure in a {type(space).__name__}.",
@@ -143,4 +159,28 @@ class Reached:
         if isinstance(self.space, Geographic):
             return GlobeDistances(self.records, place, self.space)
         assert isinstance(self.space, FiniteSpace)
+        if self.space.points is not None:
+            points = self.space.points
+            return PlaneDistances(points[self.records], points[place], float(self.space.norm or 2))
         return TableDistances(self.space.block(self.records, [place])[:, 0])
+
+    def stretch(self, query: Any) -> Fraction:
+        """How far distances from the place move per unit that a record moves, in the distances the space stores.
+
+        1 in R^d and on the globe; a hair more where stored distances of points are rounded; what a public matrix has at
+        worst, since a matrix may carry float noise that breaks the triangle inequality for close items.
+        """
+        if not isinstance(self.space, FiniteSpace):
+            return Fraction(1)
+        if self.space.points is not None:
+            return 1 + Fraction(self.space.points.shape[1] + 16, 2**51)
+        place, everything = self.place(query), np.arange(len(self.space))
+        reach = self.space.block(everything, [place])[:, 0]
+        worst, size = 1.0, max(1, (1 << 22) // len(everything))
+        for start in range(0, len(everything), size):
+            rows = everything[start : start + size]
+            apart = self.space.block(rows, everything)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                moved = np.abs(reach[rows][:, None] - reach) / apart
+            worst = max(worst, float(np.nan_to_num(moved, nan=0.0, posinf=0.0).max()))
+        return Fraction(worst * (1 + 2.0**-48)) if worst > 1 else Fraction(1)

@@ -79,7 +79,7 @@ def nearest_neighbours(
         rho: total concentrated loss per squared unit.
         method: "gumbel" (less excess wherever the budget says anything) or "paper".
         space: of the records; Euclidean with norm 2 by default.
-        among: row numbers to choose from; all by default.
+        among: row numbers to choose from; all by default. Public: they must not be chosen by looking at the records.
         offset: of the paper's threshold (its gamma_0), either sign.
         entropy: where bits come from.
         ledger: charged before anything is sampled.
@@ -105,9 +105,9 @@ def nearest_neighbours(
     reached = Reached.of(points, space)
     places = chosen_places(among, reached.n)
     reached.place(query)
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+    if np.ndim(k) or isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise InvalidParameterError("k is no whole number >= 1.", "1, 2, …", "Ask for at least one neighbour.")
-    if method not in ("gumbel", "paper"):
+    if not isinstance(method, str) or method not in ("gumbel", "paper"):
         raise InvalidParameterError("That method is not known.", "gumbel or paper.", "Choose one of them.")
     shift = rational(offset, "offset")
     if k >= len(places):
@@ -118,12 +118,13 @@ def nearest_neighbours(
     guarantee = budget.guarantee(reached.space, reached.n, "nearest_neighbours")
     charge(ledger, guarantee, f"{k} nearest neighbours", subject)
     scores = Some(reached.distances(query), places)
+    stretch = reached.stretch(query)
     if method == "gumbel":
-        exponent = budget.exponent(int(k))
+        exponent = budget.exponent(int(k)) / stretch
         chosen = smallest(scores, exponent, int(k), source)
         excess = math.log(len(places) * k / (1 - CONFIDENCE)) / float(exponent)
     else:
-        chosen = _paper(scores, int(k), budget, shift, source)
+        chosen = _paper(scores, int(k), (paper_epsilon(int(k), budget) / stretch, shift), source)
         excess = paper_excess(len(places), int(k), budget)
     return Answer(places[chosen], guarantee, {"excess": excess, "method": method})
 
@@ -136,8 +137,8 @@ def paper_epsilon(k: int, budget: Budget) -> Fraction:
     return root_down(2 * budget.rho / k)
 
 
-def _paper(scores: Scores, k: int, budget: Budget, offset: Fraction, source: Entropy) -> NDArray[np.intp]:
-    each = paper_epsilon(k, budget)
+def _paper(scores: Scores, k: int, about: tuple[Fraction, Fraction], source: Entropy) -> NDArray[np.intp]:
+    each, offset = about
     left = np.arange(len(scores.floats()[0]))
     found = []
     for _ in range(k):

@@ -24,9 +24,11 @@ from metricdp.exact import Number, positive, rational
 from metricdp.guarantee import Guarantee
 from metricdp.ledger import Ledger
 from metricdp.noise import Interval, Precision, Scores, longer
+from metricdp.noise._interval import power_of_ten
 from metricdp.queries._answer import ASSUMPTIONS, Answer, charge
 from metricdp.queries._distances import TableDistances
 from metricdp.spaces import Euclidean, Product, Space
+from metricdp.spaces._space import as_rows
 
 Floats = NDArray[np.float64]
 
@@ -94,6 +96,8 @@ def stop(scores: Scores, threshold: Noisy, scale: Fraction, *, cycle: bool, sour
 
 _OPEN = object()
 _FLAT = -30.0
+LARGEST_BLUR = 0.25
+"""Of (threshold - value)/scale: beyond it the first-order bounds of floats do not hold."""
 
 
 def _in_floats(
@@ -109,7 +113,11 @@ def _in_floats(
         runs, doubts = np.cumsum(stay), np.cumsum(doubt)
         doubts += np.abs(runs) * len(runs) * 2.0**-52
     last, slack = float(runs[-1]), float(doubts[-1])
-    if not (math.isfinite(slack) and np.isfinite(runs).all()) or (cycle and float(u.max()) < _FLAT):
+    if (
+        not float(blur.max()) < LARGEST_BLUR
+        or not (math.isfinite(slack) and np.isfinite(runs).all())
+        or (cycle and float(u.max()) < _FLAT)
+    ):
         return _OPEN
     draw = (key[0] + 0.5) * 2.0 ** -key[1]
     share = math.expm1(last) if cycle else -1.0
@@ -117,7 +125,7 @@ def _in_floats(
     if inside <= 2.0**-40:
         return _OPEN
     limit = math.log1p(draw * share)
-    slack = (2.0**-63 + draw * 2.0**-51) / inside + (slack if cycle else 0.0) + abs(limit) * 2.0**-47
+    slack = (2.0**-63 + draw * 2.0**-47) / inside + (slack if cycle else 0.0) + abs(limit) * 2.0**-47
     place = int(np.argmax(runs <= limit)) if last <= limit else len(runs)
     before = float(runs[place - 1] - doubts[place - 1]) if place else 0.0
     if place and not before > limit + slack:
@@ -134,13 +142,18 @@ def _in_intervals(
     p = Precision.of(60 + int(key[1] * 0.302))
     one, half = p.exact(1), p.exact(Fraction(1, 2))
     level = threshold.interval(p)
-    stopped = [p.exact(0)]  # the probability that some query up to here has stopped; tiny ones keep all their digits
-    for record in range(n):
-        u = (level - scores.interval(record, p)) / p.exact(scale)
-        if not u.bounded or u.lo < 0 < u.hi:
-            return _OPEN
-        here = half * u.exp() if u.hi <= 0 else one - half * (-u).exp()
-        stopped.append(stopped[-1] + (one - stopped[-1]) * here)
+    depths = [(level - scores.interval(record, p)) / p.exact(scale) for record in range(n)]
+    if any(not u.bounded or u.lo < 0 < u.hi for u in depths):
+        return _OPEN
+    shift = max(u.hi for u in depths) if cycle else Decimal(0)
+    if shift > _FLAT:
+        shift = Decimal(0)
+    common, whole = Interval(shift, shift, p), _exp(Interval(shift, shift, p))
+    # the probability that some query up to here has stopped, over e^shift; tiny ones keep all their digits
+    stopped = [p.exact(0)]
+    for u in depths:
+        here = half * _exp(u - common) if u.hi <= 0 else one - half * _exp(-u)
+        stopped.append(stopped[-1] + (one - whole * stopped[-1]) * here)
     draw = p.uniform(*key)
     limit = draw * stopped[-1] if cycle else draw
     for place in range(n):
@@ -149,6 +162,13 @@ def _in_intervals(
         if not stopped[place + 1].hi < limit.lo:
             return _OPEN
     return _OPEN if cycle else None
+
+
+def _exp(x: Interval) -> Interval:
+    """e^x; below e^-1000000 any number up to 10^-400000, which no comparison will ever hang on."""
+    if x.bounded and x.hi < -(10**6):
+        return Interval(Decimal(0), power_of_ten(-400_000), x.p)
+    return x.exp()
 
 
 def sparse_vector(
@@ -173,8 +193,8 @@ def sparse_vector(
         e1 : e2 is `split` and e1 + e2 = epsilon.
 
     Guarantee:
-        loss <= epsilon·d, pure, where every value moves by at most `constant` per unit of d. Proof:
-        proofs/sparse_vector.md.
+        loss <= epsilon·d, pure, where every value moves by at most `constant` per unit of d. Without `space` d is
+        the largest move of a value itself, and loss <= (epsilon/constant)·d. Proof: proofs/sparse_vector.md.
 
     Args:
         values: true answers of the queries, in the order they are asked.
@@ -183,7 +203,7 @@ def sparse_vector(
         constant: how far each value moves per unit of distance.
         offset: added to the threshold; either sign.
         split: shares of the threshold's and of the comparisons' noise; (1, 2**(2/3)) is the better choice for one hit.
-        among: positions of the values to ask, in this order; all by default.
+        among: positions of the values to ask, in this order; all by default. Public, as is the order.
         cycle: begin again after the last until one lies below; there always is an answer then.
         space: what the promise is over; by default tuples of the values under the largest difference.
         entropy: where bits come from.
@@ -206,9 +226,14 @@ def sparse_vector(
         raise InvalidParameterError("The split is no pair.", "Two positive shares.", "Use (1, 1).")
     first, second = (positive(part, "split") for part in split)
     over = Product(Euclidean(1), len(answers), "max") if space is None else space
-    guarantee = Guarantee.pure(budget, over, status="proved", proof="sparse_vector", assumptions=ASSUMPTIONS)
-    charge(ledger, guarantee, "sparse vector", subject)
+    promised = budget / k if space is None else budget
     one, two = budget * first / (first + second), budget * second / (first + second)
+    if not all(Fraction(1, 10**250) < scale < 10**250 for scale in (k / one, 2 * k / two)):
+        raise InvalidParameterError(
+            "The noise leaves the range of float64.", "Noise between 1e-250 and 1e250.", "Rescale the values."
+        )
+    guarantee = Guarantee.pure(promised, over, status="proved", proof="sparse_vector", assumptions=ASSUMPTIONS)
+    charge(ledger, guarantee, "sparse vector", subject)
     noisy = Noisy.of(lambda p: p.exact(level), (k / one,), source)
     found = stop(TableDistances(answers[places]), noisy, 2 * k / two, cycle=bool(cycle), source=source)
     return Answer(None if found is None else int(places[found]), guarantee, {"asked": len(places)})
@@ -216,12 +241,12 @@ def sparse_vector(
 
 def _finite(values: ArrayLike) -> Floats:
     try:
-        answers = np.array(values, dtype=np.float64)
-    except (ValueError, TypeError, OverflowError):
-        answers = np.empty(0)
-    if answers.ndim != 1 or answers.size == 0 or not np.isfinite(answers).all():
+        rows = np.reshape(np.ma.getdata(values) if np.ma.isMaskedArray(values) else np.asarray(values), (-1, 1))
+    except (ValueError, TypeError):
+        rows = np.empty((0, 1))
+    if np.ndim(values) != 1 or rows.size == 0 or np.ma.isMaskedArray(values):
         raise InvalidParameterError("The values are no numbers.", "One finite number per query.", "Pass a list.")
-    return answers
+    return np.asarray(as_rows(rows, 1, "value")[:, 0])
 
 
 def chosen_places(among: Iterable[int] | None, n: int) -> NDArray[np.intp]:
@@ -242,7 +267,7 @@ def least(scores: Scores, p: Precision) -> Interval:
     """The smallest score."""
     values, errors = scores.floats()
     limit = float((values + errors).min())
-    near = [scores.interval(int(i), p) for i in np.flatnonzero(values - errors <= limit)]
+    near = [scores.interval(int(i), p) for i in np.flatnonzero(~(values - errors > limit))]
     low: Decimal = min(each.lo for each in near)
     return Interval(low, min(each.hi for each in near), p)
 
@@ -251,6 +276,6 @@ def greatest(scores: Scores, p: Precision) -> Interval:
     """The largest score."""
     values, errors = scores.floats()
     limit = float((values - errors).max())
-    near = [scores.interval(int(i), p) for i in np.flatnonzero(values + errors >= limit)]
+    near = [scores.interval(int(i), p) for i in np.flatnonzero(~(values + errors < limit))]
     low: Decimal = max(each.lo for each in near)
     return Interval(low, max(each.hi for each in near), p)

@@ -20,6 +20,7 @@ from metricdp.tables._open import ROWS, Chunk, Floats, Replaced
 Times = Literal["keep", "hour", "drop"]
 NAMESPACE = "http://www.topografix.com/GPX/1/1"
 COLUMNS = ["lat", "lon"]
+ENCODINGS = ("utf-8", "utf-16", "iso-8859-1", "us-ascii")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +91,13 @@ class GpxTable:
             return Position(point.piece, point.lat, point.lon, None)
         try:
             moment = datetime.fromisoformat(point.time.strip())
-        except ValueError:
+            moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        except (ValueError, OverflowError):
             raise FileRefusedError(
                 f"The point at row {row} has no time that can be read.",
                 "ISO 8601, such as 2024-05-01T08:30:00Z.",
-                "Mend it, or pass --time drop.",
+                "Mend it, or drop times.",
             ) from None
-        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
         if self._times == "hour":
             moment = moment.replace(minute=0, second=0, microsecond=0)
         text = moment.isoformat().replace("+00:00", "Z")
@@ -185,7 +186,12 @@ def _parsed(path: Path) -> ET.Element:
             f"{path.name} declares a document type.", "Plain GPX without one.", "Remove the <!DOCTYPE …> line."
         )
 
+    def declared(_version: object, encoding: str | None, _alone: object) -> None:
+        if encoding is not None and encoding.lower() not in ENCODINGS:
+            raise FileRefusedError(f"{path.name} has an unusual encoding.", f"{', '.join(ENCODINGS)}.", "Convert it.")
+
     guard.StartDoctypeDeclHandler = refuse
+    guard.XmlDeclHandler = declared
     try:
         guard.Parse(raw, True)
         return ET.fromstring(raw)  # noqa: S314  (the guard has refused entities)
