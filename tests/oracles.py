@@ -300,3 +300,13 @@ def exact_epsilon(weights: Any, distances: Any) -> float:
                 value = arb(ratio(most)).log() / arb(float(distances[i][j]))
                 worst = value if bool(value > worst) else worst
     return float(worst.mid())
+
+
+def edits(a: str, b: str) -> int:
+    """Levenshtein distance."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a):
+        last, row[0] = row[0], i + 1
+        for j, y in enumerate(b):
+            last, row[j + 1] = row[j + 1], min(row[j + 1] + 1, row[j] + 1, last + (x != y))
+    return row[-1]

@@ -5,19 +5,10 @@ import pytest
 
 import metricdp as md
 from metricdp import audit, design
-from oracles import exact_epsilon
+from oracles import edits, exact_epsilon
 
 RNG = np.random.default_rng(7)
 WORDS = sorted({"".join(RNG.choice(list("abc"), size=RNG.integers(2, 5))) for _ in range(30)})[:12]
-
-
-def edits(a, b):
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a):
-        last, row[0] = row[0], i + 1
-        for j, y in enumerate(b):
-            last, row[j + 1] = row[j + 1], min(row[j + 1] + 1, row[j] + 1, last + (x != y))
-    return row[-1]
 
 
 SPACES = {

@@ -9,6 +9,7 @@ import pytest
 
 import metricdp as md
 from metricdp import receipts, release
+from oracles import edits
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 pytestmark = pytest.mark.data
@@ -104,15 +105,8 @@ def test_words_become_words(vectors, tmp_path):
 
 
 def test_edit_distance_on_200_strings():
-    words = np.load(DATA / "embeddings" / "glove_6B_100d_40k.npz")["words"][5000:5200].tolist()
-
-    def edits(a, b):
-        row = list(range(len(b) + 1))
-        for i, x in enumerate(a):
-            last, row[0] = row[0], i + 1
-            for j, y in enumerate(b):
-                last, row[j + 1] = row[j + 1], min(row[j + 1] + 1, row[j] + 1, last + (x != y))
-        return row[-1]
+    with np.load(DATA / "embeddings" / "glove_6B_100d_40k.npz") as file:
+        words = file["words"][5000:5200].tolist()
 
     space = md.FiniteSpace(words, [[edits(a, b) for b in words] for a in words])
     solution = md.design.solve(md.design.Problem(space, 2), "auto")
