@@ -38,8 +38,7 @@ def test_78_grids_are_private_as_returned_and_optimal(side, epsilon, prior, opti
     assert audit.exact(channel).epsilon == channel.certificate.epsilon
     assert matrix.min() > 0
     assert abs(matrix.sum(axis=1) - 1).max() < 1e-12
-    if side == 3:
-        assert exact_epsilon(channel.weights, space.matrix()) == pytest.approx(channel.certificate.epsilon, rel=1e-12)
+    assert exact_epsilon(channel.weights, space.matrix()) == pytest.approx(channel.certificate.epsilon, rel=1e-12)
 
 
 @pytest.mark.parametrize(("seed", "epsilon", "optimum"), KNOWN["random14"])
