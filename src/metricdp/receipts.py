@@ -60,7 +60,15 @@ def file_hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def make(mechanism: Any, *, output: Path, output_name: str, source: Entropy, about: dict[str, Any]) -> dict[str, Any]:
+def make(
+    mechanism: Any,
+    *,
+    output: Path,
+    output_name: str,
+    source: Entropy,
+    moved: dict[str, Any],
+    about: dict[str, Any],
+) -> dict[str, Any]:
     """The receipt of one output file.
 
     Args:
@@ -68,6 +76,7 @@ def make(mechanism: Any, *, output: Path, output_name: str, source: Entropy, abo
         output: where the finished output lies now.
         output_name: its final name.
         source: where the bits came from.
+        moved: its `displacement`.
         about: rows, columns, subject column, charge.
     """
     parameters = {
@@ -83,7 +92,7 @@ def make(mechanism: Any, *, output: Path, output_name: str, source: Entropy, abo
         "parameters": parameters,
         "parameters sha256": parameters_hash(parameters),
         "guarantee of one record": describe_guarantee(mechanism.guarantee),
-        "expected displacement": displacement(mechanism),
+        "expected displacement": moved,
         "randomness": {"source": type(source).__name__, "reproducible": source.reproducible},
         **about,
         "versions": {

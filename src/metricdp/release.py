@@ -41,7 +41,8 @@ class Plan:
     subjects: int
     largest: int
     seen: Signature
-    times: str = "keep"
+    times: str
+    moved: dict[str, Any]
 
     @property
     def charge(self) -> Guarantee:
@@ -67,7 +68,7 @@ class Plan:
         return receipts.trace_text(one, self.rows)
 
     def _displacement(self, unit: str) -> str:
-        moved = receipts.displacement(self.mechanism)
+        moved = self.moved
         if moved["mean"] is None:
             return "Outputs are no inputs, so records have no distance from them."
         text = f"Records will move by {moved['mean']:.4g}{unit} on average, 95 % of them by less than "
@@ -136,7 +137,8 @@ def plan(
     largest, subjects = (counter.largest, counter.subjects) if subject is not None else (1, rows)
     if table.one_subject:
         largest, subjects = rows, 1
-    return Plan(path, table, mechanism, tuple(columns), subject, rows, subjects, largest, seen, times)
+    moved = receipts.displacement(mechanism)
+    return Plan(path, table, mechanism, tuple(columns), subject, rows, subjects, largest, seen, times, moved)
 
 
 def _records(mechanism: Laplace | Gaussian | Channel, chunk: Chunk, columns: Sequence[str]) -> Any:
@@ -192,6 +194,7 @@ def run(
             output=part,
             output_name=target.name,
             source=bits,
+            moved=planned.moved,
             about={
                 "rows": planned.rows,
                 "columns": list(planned.columns),

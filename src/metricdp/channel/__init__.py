@@ -5,6 +5,7 @@ from metricdp.channel._channel import Channel
 from metricdp.channel._kernel import Kernel
 from metricdp.channel._loss import Loss, exact_loss, loss_of
 from metricdp.channel._sparse import Sparse
+from metricdp.channel._storage import read_arrays, write_arrays
 from metricdp.channel._utility import Objective, check_cost, check_objective, check_prior, numbers, objective_of
 from metricdp.channel._weights import BITS
 
@@ -23,4 +24,6 @@ __all__ = [
     "loss_of",
     "numbers",
     "objective_of",
+    "read_arrays",
+    "write_arrays",
 ]

@@ -46,9 +46,15 @@ def save(
     members["sha256"] = np.frombuffer(_content(members).encode(), np.uint8)
     if not isinstance(path, str | os.PathLike) or not Path(path).name or "\0" in os.fspath(path):
         raise FileRefusedError("The path names no file.", "The name of a file.", "Choose one.")
+    write_arrays(path, members, "channel")
+
+
+def write_arrays(path: str | os.PathLike[str], members: dict[str, Any], what: str) -> None:
+    """Arrays in one .npz, whole or not at all: written beside the target, then put in its place."""
     target = Path(path)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
+        part.unlink(missing_ok=True)
         with part.open("xb") as file:
             np.savez(file, allow_pickle=False, **members)
         part.replace(target)
@@ -56,15 +62,20 @@ def save(
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
         raise FileRefusedError(
-            f"The channel cannot be written ({error.strerror}).", "A path in a folder of yours.", "Choose another."
+            f"The {what} cannot be written ({error.strerror}).", "A path in a folder of yours.", "Choose another."
         ) from None
+
+
+def read_arrays(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """All arrays of an .npz, in the order of their names; whatever a damaged archive makes its readers raise."""
+    with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+        return {name: file[name] for name in sorted(file.files)}
 
 
 def load(path: str | os.PathLike[str]) -> tuple[FiniteSpace, Any, tuple[Hashable, ...], Certificate | None]:
     """Read a file; refused unless the hash over all its arrays is right."""
     try:
-        with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            members = {name: file[name] for name in sorted(file.files)}
+        members = read_arrays(path)
         stored = members.pop("sha256").tobytes().decode()
         meta = json.loads(members["meta"].tobytes())
         _check(stored == _content(members) and meta["version"] == VERSION)

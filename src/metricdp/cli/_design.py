@@ -10,6 +10,7 @@ import typer
 
 from metricdp import bayes, design
 from metricdp.channel import Objective
+from metricdp.cli._columns import named, norm_of
 from metricdp.cli._progress import shown
 from metricdp.cli._say import say
 from metricdp.errors import FileRefusedError, InvalidParameterError
@@ -121,15 +122,12 @@ def _space(
     merge: bool,
     delimiter: str,
 ) -> tuple[FiniteSpace, Any]:
-    if (lat is None) != (lon is None) or (lat is None) == (columns is None):
-        raise InvalidParameterError("The columns are not clear.", "--columns a,b, or --lat and --lon.", "Name them.")
-    names = [lat, lon] if lat is not None and lon is not None else [name.strip() for name in str(columns).split(",")]
-    if norm not in ("1", "2", "inf"):
-        raise InvalidParameterError("The norm is none of 1, 2, inf.", "1, 2 or inf.", "Choose one of them.")
+    names, positions = named(source, lat, lon, columns)
+    size = norm_of(norm)
     points, labels, weights = _read(source, names, label, prior, delimiter)
-    if lat is None:
+    if not positions:
         space = FiniteSpace.from_points(
-            points, labels, float(norm), unit=unit or "", duplicates="merge" if merge else "refuse"
+            points, labels, size, unit=unit or "", duplicates="merge" if merge else "refuse"
         )
     else:
         if merge or len(points) > GLOBE:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from metricdp.channel import Channel
+from metricdp.cli._columns import norm_of
 from metricdp.cli._say import say
 from metricdp.errors import FileRefusedError, InvalidParameterError
 from metricdp.exact import positive
@@ -53,8 +54,7 @@ def create(
         raise InvalidParameterError(
             "Not exactly one of --limit, --rho and --epsilon was given.", "One of them.", "See --help for examples."
         )
-    if norm not in ("1", "2", "inf"):
-        raise InvalidParameterError("The norm is none of 1, 2, inf.", "1, 2 or inf.", "Choose one of them.")
+    size = norm_of(norm)
     if (delta is not None and epsilon is None) or (radius is not None and delta is None):
         raise InvalidParameterError("An option has no use here.", "--epsilon, --delta and --radius.", "See --help.")
     if channel is not None:
@@ -64,11 +64,11 @@ def create(
         book = Ledger(file, limit=Guarantee.pure(positive(epsilon, "epsilon"), space_of))
         say(f"{file.name}: {describe(book.limit)}")
         return
-    space: Geographic | Euclidean = Geographic(unit) if columns is None else Euclidean(columns, float(norm), unit)
+    space: Geographic | Euclidean = Geographic(unit) if columns is None else Euclidean(columns, size, unit)
     if limit is not None:
         bound = parse(limit)
         if columns is not None:
-            bound = Guarantee.pure(bound.exact_epsilon or 0, Euclidean(columns, float(norm), bound.unit))
+            bound = Guarantee.pure(bound.exact_epsilon or 0, Euclidean(columns, size, bound.unit))
     elif rho is not None:
         bound = Guarantee.concentrated(rho, space)
     elif delta is not None:

@@ -10,6 +10,7 @@ import numpy as np
 import typer
 
 from metricdp import queries
+from metricdp.cli._columns import named
 from metricdp.cli._say import say
 from metricdp.errors import FileRefusedError, InvalidParameterError
 from metricdp.ledger import Ledger
@@ -85,7 +86,6 @@ def hull(
     if out is not None and not out.parent.is_dir():
         raise FileRefusedError("The output is no file in an existing folder.", "A file name.", "Make the folder first.")
     points, space = _points(source, columns, None, None, unit, delimiter)
-    assert isinstance(space, Euclidean)
     book = None if ledger is None else Ledger(ledger)
     found = queries.convex_hull(points, epsilon=epsilon, rho=rho, method=method, space=space, ledger=book)  # type: ignore[arg-type]
     for x, y in found.vertices.tolist():
@@ -101,15 +101,11 @@ def hull(
 def _points(
     source: Path, columns: str | None, lat: str | None, lon: str | None, unit: str | None, delimiter: str
 ) -> tuple[Any, Euclidean | Geographic]:
-    if source.suffix.lower() == ".gpx" and columns is None and lat is None and lon is None:
-        lat, lon = "lat", "lon"
-    if (lat is None) != (lon is None) or (lat is None) == (columns is None):
-        raise InvalidParameterError("The columns are not clear.", "--columns a,b, or --lat and --lon.", "Name them.")
-    names = [lat, lon] if lat is not None and lon is not None else [name.strip() for name in str(columns).split(",")]
+    names, positions = named(source, lat, lon, columns)
     table = open_table(source, delimiter, "drop" if source.suffix.lower() == ".gpx" else "keep")
     check_columns(table.columns, names)
     blocks = [chunk.numbers(names) for chunk, _ in table.chunks()]
     if not blocks:
         raise FileRefusedError(f"{source.name} has no rows.", "At least one row.", "Check the file.")
-    space = Geographic(unit or "m") if lat is not None else Euclidean(len(names), 2, unit or "")
+    space = Geographic(unit or "m") if positions else Euclidean(len(names), 2, unit or "")
     return np.concatenate(blocks), space

@@ -10,6 +10,7 @@ import typer
 
 from metricdp import release as table
 from metricdp.channel import Channel
+from metricdp.cli._columns import named, norm_of
 from metricdp.cli._progress import shown
 from metricdp.cli._say import say
 from metricdp.entropy import Entropy
@@ -71,11 +72,10 @@ def release(
             raise InvalidParameterError("--whole-trace is for GPX files.", "A .gpx file.", "Leave it out.")
         mechanism, names = _from_file(channel, column, [lat, lon, columns, epsilon, rho, unit])
     else:
-        if source.suffix.lower() == ".gpx" and lat is None and lon is None:
-            lat, lon = "lat", "lon"
         if whole_trace:
             epsilon, rho = _shares(source, time, epsilon, rho)
-        mechanism, names = _mechanism(lat, lon, columns, norm, epsilon, rho, unit)
+        names, positions = named(source, lat, lon, columns)
+        mechanism = _mechanism(None if positions else len(names), norm, epsilon, rho, unit)
     if out is None and not dry_run:
         raise InvalidParameterError("There is no --out.", "A file to write.", "Pass --out FILE, or --dry-run.")
     bits: Entropy | None = None
@@ -134,30 +134,14 @@ def _from_file(
 
 
 def _mechanism(
-    lat: str | None,
-    lon: str | None,
-    columns: str | None,
-    norm: str,
-    epsilon: str | None,
-    rho: str | None,
-    unit: str | None,
-) -> tuple[Laplace | Gaussian, list[str]]:
-    if (lat is None) != (lon is None) or (lat is None) == (columns is None):
-        raise InvalidParameterError(
-            "The columns are not clear.", "Either --lat and --lon, or --columns a,b,c.", "Name the columns to release."
-        )
+    dim: int | None, norm: str, epsilon: str | None, rho: str | None, unit: str | None
+) -> Laplace | Gaussian:
+    """For vectors of this dimension, or for positions."""
     if (epsilon is None) == (rho is None):
         raise InvalidParameterError(
             "Not exactly one of --epsilon and --rho was given.",
             "--epsilon (Laplace noise) or --rho (Gaussian noise).",
             "See metricdp explain --help for what a value means.",
         )
-    space: Geographic | Euclidean
-    if lat is not None and lon is not None:
-        space, names = Geographic(unit or "m"), [lat, lon]
-    else:
-        names = [name.strip() for name in str(columns).split(",")]
-        if norm not in ("1", "2", "inf"):
-            raise InvalidParameterError("The norm is none of 1, 2, inf.", "1, 2 or inf.", "Choose one of them.")
-        space = Euclidean(len(names), float(norm), unit or "")
-    return (Laplace(space, epsilon) if epsilon is not None else Gaussian(space, str(rho))), names
+    space = Geographic(unit or "m") if dim is None else Euclidean(dim, norm_of(norm), unit or "")
+    return Laplace(space, epsilon) if epsilon is not None else Gaussian(space, str(rho))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 from pathlib import Path
 
 import numpy as np
 
+from metricdp.channel import read_arrays, write_arrays
 from metricdp.design._optimal import Program
 from metricdp.design._problem import Problem
 from metricdp.errors import FileRefusedError
@@ -31,26 +31,13 @@ def check_path(path: object) -> None:
 
 def save(path: str | os.PathLike[str], problem: Problem, program: Program) -> None:
     """Write the state next to the old one, then put it in its place."""
-    target = Path(path)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    matrix = np.empty((0, 0)) if program.matrix is None else program.matrix
-    try:
-        with part.open("wb") as file:
-            np.savez(
-                file,
-                allow_pickle=False,
-                problem=np.frombuffer(identity(problem).encode(), np.uint8),
-                triples=np.array(program.triples),
-                matrix=matrix,
-                rounds=np.array([program.rounds]),
-            )
-        part.replace(target)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise FileRefusedError(
-            f"The checkpoint cannot be written ({error.strerror}).", "A path in a folder of yours.", "Choose another."
-        ) from None
+    members = {
+        "problem": np.frombuffer(identity(problem).encode(), np.uint8),
+        "triples": np.array(program.triples),
+        "matrix": np.empty((0, 0)) if program.matrix is None else program.matrix,
+        "rounds": np.array([program.rounds]),
+    }
+    write_arrays(path, members, "checkpoint")
 
 
 def load(path: str | os.PathLike[str], problem: Problem) -> Program | None:
@@ -61,14 +48,14 @@ def load(path: str | os.PathLike[str], problem: Problem) -> Program | None:
     """
     if not Path(path).exists():
         return None
+    wanted = identity(problem)
     try:
-        with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            members = {name: file[name] for name in file.files}
+        members = read_arrays(path)
         owner = members["problem"].tobytes().decode()
         i, j, k = members["triples"].astype(np.intp)
         rounds, matrix = int(members["rounds"][0]), members["matrix"]
         n, outputs = problem.shape
-        if owner == identity(problem):
+        if owner == wanted:
             good = min(map(np.min, (i, j, k))) >= 0 and max(i.max(), j.max()) < n and k.max() < outputs
             good = good and (matrix.size == 0 or (matrix.ndim == 2 and matrix.shape[1] == outputs))
             if not good or not np.isfinite(matrix).all():
@@ -77,7 +64,7 @@ def load(path: str | os.PathLike[str], problem: Problem) -> Program | None:
         raise FileRefusedError(
             "The checkpoint cannot be read.", "A file made by solve(checkpoint=…).", "Remove it."
         ) from None
-    if owner != identity(problem):
+    if owner != wanted:
         raise FileRefusedError(
             "The checkpoint belongs to another problem.", "One of the same problem.", "Choose another file."
         )

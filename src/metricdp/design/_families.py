@@ -36,7 +36,7 @@ def target(problem: Problem, geometry: Geometry) -> float:
 
 
 def exponential(problem: Problem, geometry: Geometry, watch: Watch, log: list[str]) -> Member:
-    """Y = 1 at half the exponent: private for every metric, without a look at it."""
+    """Equal weights at half the exponent: private for every metric, without a look at it."""
     del watch
     exponent = float(problem.epsilon) / 2
     log.append(f"exponent epsilon/2 = {exponent:.6g}")
@@ -101,7 +101,7 @@ def fitted(problem: Problem, geometry: Geometry, exponent: float, watch: Watch) 
 
 
 def calibrated(problem: Problem, geometry: Geometry, watch: Watch, log: list[str], *, weights: Any = None) -> Member:
-    """Y = 1 (or as given) at the largest exponent found whose verified loss is within epsilon."""
+    """Equal weights (or as given) at the largest exponent found whose verified loss is within epsilon."""
     y = np.ones(problem.shape[1]) if weights is None else _weights(weights, problem.shape[1])
     limit = target(problem, geometry)
     low, high = limit / 2, limit

@@ -156,18 +156,8 @@ def _family(
     bound = min(_easy_bound(problem), value)
     timings = {"distances": made - start, "design": designed - made, "evaluation": time.perf_counter() - designed}
     watch("designed", 1.0)
-    return Solution(
-        problem,
-        method,
-        value,
-        bound,
-        "time limit" if geometry.late() else "feasible",
-        stay,
-        timings,
-        tuple(notes),
-        member,
-        matrix,
-    )
+    status = "time limit" if geometry.late() else "feasible"
+    return Solution(problem, method, value, bound, status, stay, timings, tuple(notes), member, matrix)
 
 
 def _optimum(problem: Problem, watch: Progress, deadline: float, checkpoint: str | None, notes: list[str]) -> Solution:
@@ -239,13 +229,12 @@ def _best(
         candidates.append(into_cone(quotient.lifted(matrix), exponents, fill))
     if problem.has_distances and (matrix is None or len(problem.space) > 1):
         geometry = Geometry(problem, math.inf)
-        calibrated = matrix is None
-        y, _ = (None, "") if calibrated else _families.solve_tight(problem, geometry, epsilon)
-        if calibrated:
-            member = _families.kernel(problem, geometry, watch, notes)
-            candidates.append(geometry.matrix(member))
-        elif y is not None:
-            candidates.append(into_cone(geometry.matrix(Member(y, epsilon, math.inf)), exponents, fill))
+        if matrix is None:
+            candidates.append(geometry.matrix(_families.kernel(problem, geometry, watch, notes)))
+        else:
+            y, _ = _families.solve_tight(problem, geometry, epsilon)
+            if y is not None:
+                candidates.append(into_cone(geometry.matrix(Member(y, epsilon, math.inf)), exponents, fill))
     if not candidates:
         constant = np.zeros(problem.shape)
         constant[:, int((problem.prior @ problem.costs()).argmin())] = 1.0

@@ -18,7 +18,7 @@ from metricdp.exact import Number, positive, sqrt_up
 from metricdp.guarantee import Guarantee
 from metricdp.ledger import Ledger
 from metricdp.mechanisms import Gaussian, Laplace
-from metricdp.noise import Precision, draw_reals, smallest
+from metricdp.noise import Real, draw_reals, smallest
 from metricdp.queries._answer import Budget, charge
 from metricdp.queries._distances import PlaneDistances, Reached
 from metricdp.queries._neighbours import one_by_sparse_vector, paper_epsilon
@@ -133,9 +133,8 @@ def convex_hull(
     reached = Reached.of(points, where)
     if not isinstance(method, str) or method not in ("double_circle", "paper"):
         raise InvalidParameterError("That method is not known.", "double_circle or paper.", "Choose one of them.")
-    if not isinstance(k, int | np.integer | str) or isinstance(k, bool):
-        raise InvalidParameterError("k is no whole number >= 3.", "3, 4, …, or auto.", "Use auto.")
-    if k != "auto" and (isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 3):
+    whole = isinstance(k, int | np.integer) and not isinstance(k, bool) and k >= 3
+    if not whole and not (isinstance(k, str) and k == "auto"):
         raise InvalidParameterError("k is no whole number >= 3.", "3, 4, …, or auto.", "Use auto.")
     shares = _shares(split)
     _check_size(budget)
@@ -194,26 +193,13 @@ def _check_size(budget: Budget) -> None:
 
 def _framed(reached: Reached, budget: Budget, source: Entropy) -> tuple[Floats, float]:
     """A private centre (2/3 of the budget) and a radius that holds all records in 95 % of draws."""
-    plane, line = Euclidean(2), Euclidean(1)
-    first, second = budget.share(Fraction(2, 3)), budget.share(Fraction(1, 3))
-    around, outward = (
-        _noise(plane, first, Fraction(2)),
-        _noise(line, second, Fraction(1)),
-    )
+    around = _noise(Euclidean(2), budget.share(Fraction(2, 3)), Fraction(2))
+    outward = _noise(Euclidean(1), budget.share(Fraction(1, 3)), Fraction(1))
     low, high = reached.records.min(axis=0), reached.records.max(axis=0)
-    step = around._step  # noqa: SLF001
-    middles = [(Fraction(a) + Fraction(b)) / 2 / step for a, b in zip(low.tolist(), high.tolist(), strict=True)]
-    drawn = draw_reals(around._law, [lambda p, m=m: p.exact(m) for m in middles], source)  # type: ignore[misc]  # noqa: SLF001
-    centre = np.array([float(point * step) for point in drawn])
+    middles = [(Fraction(a) + Fraction(b)) / 2 for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+    centre = np.array(_with_noise(around, [_fixed(middle) for middle in middles], source))
     scores = PlaneDistances(reached.records, centre, 2)
-    unit = outward._step  # noqa: SLF001
-
-    def farthest(p: Precision) -> Any:
-        return greatest(scores, p) / p.exact(unit)
-
-    law = outward._law  # noqa: SLF001
-    reals = [farthest, lambda p: p.exact(0)][: law.outputs]
-    radius = float(draw_reals(law, reals, source)[0] * unit)
+    radius = _with_noise(outward, [lambda p: greatest(scores, p)], source)[0]
     if isinstance(outward, Gaussian):
         spread = math.sqrt(math.log(2 / BETA) / float(outward.rho))
     else:
@@ -229,6 +215,22 @@ def _noise(space: Euclidean, budget: Budget, squared: Fraction) -> Gaussian | La
     return Laplace(space, budget.epsilon / sqrt_up(squared))
 
 
+def _fixed(value: Fraction) -> Real:
+    return lambda p: p.exact(value)
+
+
+def _with_noise(noise: Gaussian | Laplace, reals: list[Real], source: Entropy) -> list[float]:
+    """Coordinates that are no floats, with noise, rounded to the lattice of the mechanism once."""
+    step, law = noise._step, noise._law  # noqa: SLF001
+
+    def in_steps(real: Real) -> Real:
+        return lambda p: real(p) / p.exact(step)
+
+    unused = [_fixed(Fraction(0))] * (law.outputs - len(reals))
+    drawn = draw_reals(law, [in_steps(real) for real in [*reals, *unused]], source)
+    return [float(point * step) for point in drawn[: len(reals)]]
+
+
 def _nearest(reached: Reached, place: Floats, plan: _Plan, method: Method, source: Entropy) -> int:
     scores = PlaneDistances(reached.records, place, 2)
     if method == "double_circle":
@@ -240,13 +242,8 @@ def _released(anchors: Floats, budget: Budget, space: Euclidean, source: Entropy
     """Each anchor with its share of the budget, under the largest distance."""
     each = budget.share(Fraction(1, len(anchors)))
     noise = _noise(space, each, Fraction(1))
-    step, law = noise._step, noise._law  # noqa: SLF001
-    released = []
-    for row in anchors.tolist():
-        at = [Fraction(value) / step for value in row]
-        drawn = draw_reals(law, [lambda p, m=m: p.exact(m) for m in at], source)  # type: ignore[misc]
-        released.append([float(point * step) for point in drawn])
-    return np.array(released)
+    rows = anchors.tolist()
+    return np.array([_with_noise(noise, [_fixed(Fraction(value)) for value in row], source) for row in rows])
 
 
 def _planned(

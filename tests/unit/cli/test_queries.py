@@ -37,6 +37,7 @@ def test_hull(run, tmp_path):
         (["hull", "p.csv", "--columns", "lat,lon,x", "--epsilon", "1"], 3),
         (["hull", "p.csv", "--columns", "x,y", "--epsilon", "1", "--out", "none/o.geojson"], 5),
         (["hull", "none.csv", "--columns", "x,y", "--epsilon", "1"], 5),
+        (["hull", "r.gpx", "--epsilon", "1"], 3),
     ],
 )
 def test_refusals(run, arguments, code):
