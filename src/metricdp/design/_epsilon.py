@@ -68,17 +68,16 @@ def epsilon_for(
     wanted = float(aim)
     if not isinstance(tolerance, int | float) or not SMALLEST <= tolerance < 1:
         raise InvalidParameterError("The tolerance is too small or too large.", f"{SMALLEST:g} to 1.", "Use 1e-3.")
-    _check_aim(space, wanted if stay is not None else None, wanted, (prior, cost, objective))
+    template = Problem(space, Fraction(1, 10**280), prior=prior, cost=cost, objective=objective)
+    _check_aim(template, wanted if stay is not None else None, wanted)
 
     def meets(epsilon: float) -> bool:
-        problem = Problem(space, Fraction(epsilon), prior=prior, cost=cost, objective=objective)
-        found: Solution = solve(problem, method, **options)
+        found: Solution = solve(template.with_epsilon(Fraction(epsilon)), method, **options)
         return found.stay >= wanted if stay is not None else found.value <= wanted
 
     watch = progress or (lambda _stage, _share: None)
     largest = LARGEST_EXPONENT / max(2 * float(space.block([0], range(len(space))).max()), 1e-300) * (1 - 1e-9)
-    probe = Problem(space, Fraction(largest) / 2)
-    high = min(largest, 1 / nearest_distance(probe))
+    high = min(largest, 1 / nearest_distance(template))
     low = 0.0
     step = 0
     while not meets(high):
@@ -104,11 +103,9 @@ def epsilon_for(
     return round_up(Fraction(high))
 
 
-def _check_aim(space: FiniteSpace, stay: float | None, loss: float, about: tuple[Any, Any, Any]) -> None:
+def _check_aim(template: Problem, stay: float | None, loss: float) -> None:
     """Refuse what a channel reaches that gives every record the same output: no epsilon is needed for that."""
-    prior, cost, objective = about
-    probe = Problem(space, Fraction(1, 10**280), prior=prior, cost=cost, objective=objective)
-    most = float(probe.prior.max())
+    most = float(template.prior.max())
     if stay is not None and stay <= most:
         raise InvalidParameterError(
             f"A channel that ignores its record keeps {most:.1%} already: so many records are alike.",
@@ -116,7 +113,7 @@ def _check_aim(space: FiniteSpace, stay: float | None, loss: float, about: tuple
             "Ask for more, or design at an epsilon of your choice.",
         )
     if stay is None:
-        constant = Geometry(probe, math.inf).one_output()
+        constant = Geometry(template, math.inf).one_output()
         if loss >= constant:
             raise InvalidParameterError(
                 f"One output for all records costs {constant:.6g} already.",

@@ -74,17 +74,3 @@ def with_floor(matrix: Floats, closest: float) -> Floats:
     outputs = matrix.shape[1]
     share = min(outputs * 2.0 ** (4 - BITS) / min(1.0, closest), 2.0**-10)
     return np.asarray((1 - share) * matrix + share / outputs)
-
-
-def keeps(matrix: Floats, exponents: Floats) -> float:
-    """The largest ln(z_ik/z_jk) - exponents_ij over all pairs and outputs, in floats; 0 or less is within the cone."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(matrix)
-        worst = -np.inf
-        size = max(1, BLOCK // matrix.size)
-        for start in range(0, len(matrix), size):
-            part = slice(start, start + size)
-            ratios = logs[part, None] - logs[None]
-            ratios[np.isnan(ratios)] = -np.inf
-            worst = max(worst, float((ratios.max(axis=2) - exponents[part]).max()))
-    return worst

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import metricdp as md
 from metricdp import design
-from metricdp.design._repair import closure, hair, into_cone, keeps, nearest_distance, with_floor
+from metricdp.design._repair import closure, hair, into_cone, nearest_distance, with_floor
 
 
 def case(seed, n=9, k=6):
@@ -16,6 +16,13 @@ def case(seed, n=9, k=6):
     matrix = rng.random((n, k)) * (rng.random((n, k)) < 0.5)
     matrix[:, 0] += 1e-3
     return space, matrix / matrix.sum(axis=1, keepdims=True), space.matrix() * rng.uniform(0.1, 5)
+
+
+def keeps(matrix, exponents):
+    """The largest ln(z_ik/z_jk) - exponents_ij over all pairs and outputs; 0 or less is within the cone."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.log(matrix)[:, None] - np.log(matrix)[None]
+    return float((np.where(np.isnan(ratios), -np.inf, ratios).max(axis=2) - exponents).max())
 
 
 @given(st.integers(0, 10**6))
